@@ -1,0 +1,86 @@
+"""Planning's nouns: what is handed in, and the plan that comes out. All of it is frozen."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from proctor.api.evalrun import EvalRunSpec, ModelsMode
+from proctor.api.evaltrial import TrialLimits
+from proctor.api.orders import TrialOrders
+from proctor.api.task import Resources
+from proctor.planning.layers import Layer
+from proctor.planning.places import SourceMap
+
+
+@dataclass(frozen=True, slots=True)
+class RunSource:
+    """An EvalRun as somebody wrote it.
+
+    Args:
+        name: Of the run, at most 40 characters.
+        seed: Of the order of trials; the same seed gives the same order.
+        overrides: The topmost layer, from command line flags; None when there are none.
+        places: Where each field was written; empty when it came from an API server.
+    """
+
+    name: str
+    spec: EvalRunSpec
+    seed: str = ""
+    overrides: Layer | None = None
+    places: SourceMap = field(default_factory=SourceMap)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class TrialId:
+    """One (task, variant, repeat); ``repeat`` counts from 0."""
+
+    task: str
+    variant: str
+    repeat: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What all repeats of one (task, variant) share, with everything merged.
+
+    Args:
+        model: None: the agent's own choice.
+        image: None: the launcher's default task image.
+        persist: Absolute folders that pass from agent to checks, besides workspace and HOME.
+        resources: All fields are set.
+        env: Plain variables of the agent.
+        limits: What the gateway enforces.
+        criteria: Names, by index; unique.
+        needs_model: Whether its pod gets a key for the gateway.
+        models: Who answers its model calls.
+    """
+
+    task: str
+    variant: str
+    agent: str
+    model: str | None
+    image: str | None
+    persist: tuple[str, ...]
+    resources: Resources
+    env: Mapping[str, str]
+    limits: TrialLimits
+    task_timeout_seconds: int
+    turn_timeout_seconds: int
+    grade_timeout_seconds: int
+    criteria: tuple[str, ...]
+    orders: TrialOrders
+    needs_model: bool
+    models: ModelsMode
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlan:
+    """Which trials exist, in the order in which they start.
+
+    Args:
+        trials: Each once: repeats outermost, then tasks, variants alternating.
+        cells: By (task, variant); one for each that occurs in ``trials``.
+    """
+
+    trials: tuple[TrialId, ...]
+    cells: Mapping[tuple[str, str], Cell]
+    seed: str
