@@ -1,0 +1,27 @@
+"""Whether a run fails for a reason that no further trial would escape (pure)."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from proctor.api.evaltrial import EvalTrialStatus
+from proctor.api.outcome import FailureClass
+
+IDENTICAL_FAILURES = 3
+"""So many trials must fail alike, and none may have been scored, before the rest is given up."""
+
+
+def systemic_failure(ended: Iterable[EvalTrialStatus]) -> str | None:
+    """The configuration error that stopped every trial so far, or None."""
+    reasons: Counter[str] = Counter()
+    for status in ended:
+        if status.score is not None:
+            return None
+        last = status.attempts[-1] if status.attempts else None
+        if last and last.failure_class == FailureClass.CONFIG:
+            reasons[last.reason] += 1
+    if not reasons:
+        return None
+    reason, count = reasons.most_common(1)[0]
+    if count < IDENTICAL_FAILURES:
+        return None
+    return f"not started: {count} trials before it failed with {reason}"
