@@ -1,0 +1,154 @@
+"""The phase ``agent``: fills the workspace, takes the turn, freezes what is left. No pydantic.
+
+It runs in the task's image beside hostile code. What it writes are claims; they are written last,
+when nothing else runs any more.
+"""
+
+import importlib
+import json
+import os
+import time
+from dataclasses import dataclass, replace
+from typing import Any
+
+from proctor.agents.contract import Agent, Session
+from proctor.api.errors import PlatformError
+from proctor.api.events import AgentEnd, EndStatus
+from proctor.api.orders import AgentOrders
+from proctor.api.report import AGENT_REPORT, TRANSCRIPT, AgentReport
+from proctor.runner.command import Place, first_failure, run_in_order
+from proctor.runner.environment import agent_environment, command_environment
+from proctor.runner.expiry import require_lifetime
+from proctor.runner.folders import require_unused, wipe, write_new
+from proctor.runner.gateway import await_gateway
+from proctor.runner.hardening import harden
+from proctor.runner.ipc import empty_shared_memory
+from proctor.runner.laying import LayingError, lay_files
+from proctor.runner.memory import MemoryWatch
+from proctor.runner.opening import open_up
+from proctor.runner.places import AgentPlaces, NotStartedError, read_key, read_orders
+from proctor.runner.printing import printable
+from proctor.runner.processes import kill_everything
+from proctor.runner.stopping import stop_on_signals
+from proctor.runner.transcript import Transcript, utc_now
+
+_END: dict[str, EndStatus] = {"timeout": "timeout", "interrupted": "stopped"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    orders: AgentOrders
+    place: Place
+    key: str | None
+    transcript: Transcript
+
+
+def run_agent(places: AgentPlaces) -> None:
+    """Carry out the phase and leave the evidence.
+
+    Raises:
+        NotStartedError: When nothing has run yet.
+        PlatformError: When the freezing failed.
+        OSError: When the evidence cannot be written.
+    """
+    prepared = _prepare(places)
+    watch = MemoryWatch()
+    watch.start()
+    report = _set_up(places, prepared)
+    if report.status == "completed":
+        report = _hand_over(places, prepared, report)
+    _freeze(places)
+    report = replace(report, memory_kills=watch.kills)
+    wipe(places.evidence)
+    write_new(places.evidence, TRANSCRIPT, prepared.transcript.close())
+    write_new(places.evidence, AGENT_REPORT, json.dumps(report.to_json()).encode())
+
+
+def _prepare(places: AgentPlaces) -> _Prepared:
+    try:
+        harden()
+        stop = stop_on_signals()
+        orders = AgentOrders.from_json(read_orders(places.orders))
+        key = read_key(places.key_file)
+        if key is not None:
+            require_lifetime(key, time.time(), orders.task_timeout_seconds)
+        require_unused(places.workspace)
+        places.home.mkdir(parents=True, exist_ok=True)
+        wipe(places.evidence)
+        if places.gateway is not None:
+            await_gateway(places.gateway)
+        env = {**command_environment(os.environ, places.home, places.workspace), **orders.env}
+        transcript = Transcript(places.evidence)
+        return _Prepared(orders, Place(places.workspace, env, stop), key, transcript)
+    except (PlatformError, OSError, LookupError, TypeError, ValueError) as error:
+        raise NotStartedError(f"{type(error).__name__}: {error}") from error
+
+
+def _set_up(places: AgentPlaces, prepared: _Prepared) -> AgentReport:
+    """Lay the files and run ``preRun``; ``completed`` means that an agent may start."""
+    orders = prepared.orders
+    try:
+        lay_files(places.workspace, orders.files)
+    except LayingError as error:
+        return AgentReport("setup_failed", str(error))
+    results = run_in_order(orders.pre_run, prepared.place)
+    if prepared.place.stop.requested:
+        return AgentReport("interrupted", "the runner was told to stop", pre_run=results)
+    failure = first_failure(results, orders.pre_run)
+    if failure is not None:
+        return AgentReport("setup_failed", failure, pre_run=results)
+    return AgentReport("not_run" if orders.agent == "none" else "completed", pre_run=results)
+
+
+def _hand_over(places: AgentPlaces, prepared: _Prepared, report: AgentReport) -> AgentReport:
+    """Let the agent answer; its adapter is imported only now."""
+    from proctor.runner.conversation import Ending, converse  # asyncio: not for agent type none
+
+    orders = prepared.orders
+    try:
+        agent = _make_adapter(orders.adapter)
+    except Exception as error:  # noqa: BLE001 - a plugin's module may raise anything
+        reason = f"adapter {orders.adapter}: {type(error).__name__}: {error}"
+        return replace(report, status="setup_failed", reason=reason)
+    session = Session(
+        workspace=places.workspace,
+        home=places.home,
+        env=agent_environment(prepared.place.env, places.gateway, prepared.key, orders.model),
+        gateway_url=places.gateway,
+        api_key=prepared.key,
+        model=orders.model,
+        options=orders.options,
+    )
+    transcript = prepared.transcript
+    begin = time.monotonic()
+    ending: Ending = converse(agent, session, orders, prepared.place.stop, transcript.add)
+    seconds = time.monotonic() - begin
+    if transcript.last_end is None:
+        status = _END.get(ending.status, "crashed")
+        transcript.add(
+            AgentEnd(at=utc_now(), turn=1, status=status, crash_reason=ending.reason or None)
+        )
+    return replace(
+        report,
+        status=ending.status,
+        reason=ending.reason,
+        started=True,
+        turns=ending.turns,
+        seconds=seconds,
+    )
+
+
+def _make_adapter(factory: str) -> Agent:
+    module, _, attribute = factory.partition(":")
+    made: Any = getattr(importlib.import_module(module), attribute)()
+    agent: Agent = made
+    return agent
+
+
+def _freeze(places: AgentPlaces) -> None:
+    """From here on nothing changes what the agent left."""
+    kill_everything()
+    empty_shared_memory()
+    for folder in {places.workspace, places.home, *places.persist}:
+        for failure in open_up(folder):
+            print(f"{folder}: {printable(failure)}", flush=True)
