@@ -1,0 +1,93 @@
+"""The gateway as a process of its own: ``python -m proctor.gateway --config FILE``."""
+
+import argparse
+import asyncio
+import logging
+import os
+import signal
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from proctor.api.errors import ProctorError, UserError
+from proctor.gateway.config import GatewayConfig, read_config
+from proctor.gateway.kube import ApiServer
+from proctor.gateway.logs import log_to_stderr
+from proctor.gateway.memory import settle
+from proctor.gateway.process import Folders, Listen, run_gateway
+
+_SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+_LOGGER = logging.getLogger("proctor.gateway")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run until SIGTERM or SIGINT; 0 then, 2 for a bad configuration, 1 for a failure of ours."""
+    options = _parser().parse_args(argv)
+    log_to_stderr()
+    try:
+        config = _config(options.config)
+        server = _api_server(options, os.environ)
+        listen = Listen(options.host, options.port, options.drain_seconds)
+        folders = Folders(options.ledger_dir, options.cassette_dir)
+        asyncio.run(_run(config, server, listen, folders))
+    except UserError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    except (ProctorError, OSError) as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    return 0
+
+
+async def _run(config: GatewayConfig, server: ApiServer, listen: Listen, folders: Folders) -> None:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    async with run_gateway(config, server, listen, folders, os.environ) as running:
+        settle()
+        _LOGGER.info("listening on port %d", running.port)
+        await stop.wait()
+        running.drain()
+        _LOGGER.info("draining")
+
+
+def _config(path: Path) -> GatewayConfig:
+    try:
+        return read_config(path.read_text("utf-8"), str(path))
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: {error}") from None
+
+
+def _api_server(options: argparse.Namespace, environment: Mapping[str, str]) -> ApiServer:
+    if options.api_server is not None:
+        return ApiServer(
+            options.api_server.rstrip("/"), options.api_token_file, options.api_ca_file
+        )
+    host = environment.get("KUBERNETES_SERVICE_HOST")
+    if not host:
+        raise UserError("not in a cluster: name the API server with --api-server")
+    port = environment.get("KUBERNETES_SERVICE_PORT", "443")
+    host = f"[{host}]" if ":" in host else host
+    ca_file = options.api_ca_file or _SERVICE_ACCOUNT / "ca.crt"
+    return ApiServer(f"https://{host}:{port}", options.api_token_file, ca_file)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m proctor.gateway", description=__doc__)
+    parser.add_argument("--config", type=Path, required=True, help="configuration, YAML")
+    parser.add_argument("--host", default="0.0.0.0", help="address to listen on")
+    parser.add_argument("--port", type=int, default=8080, help="port to listen on; 0: any")
+    parser.add_argument("--ledger-dir", type=Path, help="folder that the ledger is kept in")
+    parser.add_argument("--cassette-dir", type=Path, help="folder with cassettes of namespaces")
+    parser.add_argument(
+        "--drain-seconds", type=float, default=25.0, help="for open calls at the end"
+    )
+    parser.add_argument("--api-server", help="URL of the API server; absent: the pod's own")
+    parser.add_argument("--api-token-file", type=Path, default=_SERVICE_ACCOUNT / "token")
+    parser.add_argument("--api-ca-file", type=Path)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

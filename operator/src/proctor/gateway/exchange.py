@@ -1,0 +1,199 @@
+"""One call, from the upstream's first byte to the client's last, and how it ended."""
+
+import asyncio
+import hashlib
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+
+from aiohttp import web
+
+from proctor.api.errors import PlatformError
+from proctor.gateway.decoding import Decoder
+from proctor.gateway.events import Digests
+from proctor.gateway.ledger import Ending
+from proctor.gateway.upstream import Answer, CutError, Forward, UnansweredError, Upstream
+from proctor.wire.estimate import estimate
+from proctor.wire.format import Meter, Reading, Relay
+
+_PROVIDER_STATUSES = frozenset({401, 402, 408, 429})
+"""Besides 5xx: what the provider answers to our account or load, not to what the agent sent."""
+
+
+_NEVER_WAITS_BYTES = 32 * 1024
+"""asyncio makes writers wait from 64 KiB in the buffer on."""
+
+
+class Exchange:
+    """Passes one answer on and remembers how far it came.
+
+    A call is settled before the client can know that its answer is over: what a client asks next
+    meets the limits with this call's figures in them.
+
+    Args:
+        forward: The call.
+        relay: Changes the event stream that answers it; None: nothing does.
+        on_end: Is told once how the call ended.
+        client_idle_seconds: A client that takes no byte for so long has gone.
+    """
+
+    def __init__(
+        self,
+        forward: Forward,
+        relay: Relay | None,
+        on_end: Callable[[Ending], None],
+        client_idle_seconds: float = 300.0,
+    ) -> None:
+        self._forward = forward
+        self._relay = relay
+        self._on_end = on_end
+        self._client_idle_seconds = client_idle_seconds
+        self._is_settled = False
+        self._status: int | None = None
+        self._meter: Meter | None = None
+        self._failure: str | None = None
+        self._miss: str | None = None
+        self._passed = hashlib.sha256()
+        self._sent = True
+        self._came_whole = False
+        self._decoder = Decoder("")
+
+    async def run(self, http: web.Request, upstream: Upstream) -> web.StreamResponse:
+        """Ask and pass the answer on; however it ends, the call is settled.
+
+        Raises:
+            UnansweredError: When nobody answered; the client has got nothing yet.
+        """
+        try:
+            async with upstream.answer(self._forward) as answer:
+                return await self._pass_on(http, answer)
+        except UnansweredError as error:
+            self._failure, self._sent = str(error), error.sent
+            raise
+        except PlatformError as error:
+            self._failure, self._sent = str(error), False
+            raise
+        finally:
+            self._settle()
+
+    async def _pass_on(self, http: web.Request, answer: Answer) -> web.StreamResponse:
+        is_stream, encoding = answer.is_stream, answer.header("content-encoding")
+        relay = self._relay if is_stream and not encoding else None
+        response = web.StreamResponse(status=answer.status, headers=_headers(answer, relay))
+        self._status = answer.status
+        self._miss = answer.miss
+        self._meter = self._forward.wire_format.meter(is_stream)
+        self._decoder, self._is_plain = Decoder(encoding), not encoding
+        in_pieces = is_stream or (self._forward.request.stream and answer.status < 400)
+        chunks = self._pieces(answer, relay) if in_pieces else self._body(answer)
+        await response.prepare(http)
+        try:
+            async with aclosing(chunks):
+                async for chunk in chunks:
+                    await self._hand_on(http, response, chunk)
+        except TimeoutError:
+            # A client that takes nothing has gone without a word.
+            _cut(http)
+            return response
+        except CutError as error:
+            self._failure = str(error)
+            _cut(http)
+            return response
+        await response.write_eof()
+        return response
+
+    async def _hand_on(self, http: web.Request, response: web.StreamResponse, chunk: bytes) -> None:
+        """Write a chunk; only a client that is behind can keep it waiting, and needs a timer."""
+        transport = http.transport
+        behind = 0 if transport is None else transport.get_write_buffer_size()
+        if behind + len(chunk) < _NEVER_WAITS_BYTES:
+            await response.write(chunk)
+            return
+        async with asyncio.timeout(self._client_idle_seconds):
+            await response.write(chunk)
+
+    async def _pieces(self, answer: Answer, relay: Relay | None) -> AsyncGenerator[bytes, None]:
+        async for chunk in answer.body:
+            if self._read(chunk):
+                self._settle()
+            passed = chunk if relay is None else relay.feed(chunk)
+            if passed:
+                yield passed
+        self._came_whole = True
+        self._settle()
+        if relay is not None:
+            yield relay.end()
+
+    def _read(self, chunk: bytes) -> bool:
+        """Read usage as it passes by; whether a client can know by now that a stream is over."""
+        meter = self._meter
+        assert meter is not None
+        self._passed.update(chunk)
+        if self._is_plain:
+            meter.feed(chunk)
+        else:
+            for piece in self._decoder.feed(chunk):
+                meter.feed(piece)
+        return meter.is_over
+
+    async def _body(self, answer: Answer) -> AsyncGenerator[bytes, None]:
+        last = b""
+        async for chunk in answer.body:
+            self._read(chunk)
+            if last:
+                yield last
+            last = chunk
+        self._came_whole = True
+        self._settle()
+        yield last
+
+    def _settle(self) -> None:
+        if not self._is_settled:
+            self._is_settled = True
+            self._on_end(self._ending())
+
+    def _ending(self) -> Ending:
+        reading = Reading() if self._meter is None else self._meter.reading()
+        refused = self._status is not None and self._status >= 400
+        if not refused and (reading.usage is not None or reading.characters):
+            reading = estimate(reading, self._forward.request)
+        never_sent = self._status is None and not self._forward.way.sent
+        return Ending(
+            status=self._status,
+            reading=reading,
+            provider_failure=self._failure or self._provider_failure(reading),
+            spent_nothing=refused or not self._sent or never_sent,
+            digests=self._digests(),
+            miss=self._miss,
+        )
+
+    def _digests(self) -> Digests:
+        asked = hashlib.sha256(self._forward.body).hexdigest()
+        return Digests(asked, None if self._status is None else self._passed.hexdigest())
+
+    def _provider_failure(self, reading: Reading) -> str | None:
+        status = self._status or 0
+        if self._miss is not None:
+            return f"the cassette has no such call: {self._miss}"
+        if status >= 500 or status in _PROVIDER_STATUSES:
+            return f"{self._who()} answered {status}: {reading.error or 'no reason given'}"
+        if status >= 400:
+            return None
+        if self._came_whole and not reading.complete and not reading.stop_reason:
+            return reading.error or f"{self._who()} answered {status} with what is no whole answer"
+        return reading.error
+
+    def _who(self) -> str:
+        provider = self._forward.provider
+        return f"provider {provider.name!r}" if provider else "the script"
+
+
+def _headers(answer: Answer, relay: Relay | None) -> list[tuple[str, str]]:
+    if relay is None:
+        return list(answer.headers)
+    return [(name, value) for name, value in answer.headers if name.lower() != "content-length"]
+
+
+def _cut(http: web.Request) -> None:
+    """End the connection, so that a client cannot take half an answer for a whole one."""
+    if http.transport is not None:
+        http.transport.close()

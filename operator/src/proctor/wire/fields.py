@@ -1,0 +1,107 @@
+"""Careful reads from JSON that somebody else wrote. Pure, standard library only."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from proctor.wire.format import Reading, RequestError
+
+MAX_BODY_BYTES = 32 * 1024 * 1024
+"""A larger JSON answer is not read for usage figures."""
+
+
+def json_object(data: bytes | str) -> Mapping[str, Any] | None:
+    """Parse a JSON object; None when it is none."""
+    try:
+        body = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    return body if isinstance(body, dict) else None
+
+
+def request_object(data: bytes) -> Mapping[str, Any]:
+    """Parse a request.
+
+    Raises:
+        RequestError: When it is no object.
+    """
+    body = json_object(data)
+    if body is None:
+        raise RequestError("the request body is not a JSON object")
+    return body
+
+
+def named_request(data: bytes) -> Mapping[str, Any]:
+    """Parse a request that names its model.
+
+    Raises:
+        RequestError: When it does not.
+    """
+    body = request_object(data)
+    if not text(body.get("model")):
+        raise RequestError("model: a model name is required")
+    return body
+
+
+def messages_request(data: bytes) -> Mapping[str, Any]:
+    """Parse a request with a model and a list of messages.
+
+    Raises:
+        RequestError: When it is not such an object.
+    """
+    body = named_request(data)
+    if not isinstance(body.get("messages"), list):
+        raise RequestError("messages: a list is required")
+    return body
+
+
+def write_json(body: Mapping[str, Any]) -> bytes:
+    """Write a JSON body, compact, in UTF-8; half a surrogate pair becomes a question mark."""
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+
+
+def mapping(value: object) -> Mapping[str, Any]:
+    """The object, or an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def mappings(value: object) -> Sequence[Mapping[str, Any]]:
+    """Those items of a list that are objects."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def text(value: object) -> str:
+    """The string, or an empty one."""
+    return value if isinstance(value, str) else ""
+
+
+def count(value: object) -> int:
+    """The whole number of 0 or more; anything else is 0."""
+    is_count = isinstance(value, int) and not isinstance(value, bool) and value > 0
+    return value if is_count else 0  # type: ignore[return-value]
+
+
+class BodyMeter:
+    """Reads one JSON body by a function of its object; an unreadable one gives no figures."""
+
+    is_over = False
+
+    def __init__(self, read: Callable[[Mapping[str, Any]], Reading]) -> None:
+        self._read = read
+        self._body = bytearray()
+        self._too_large = False
+        self._bytes = 0
+
+    def feed(self, chunk: bytes) -> None:
+        """Keep the bytes, up to the limit."""
+        self._bytes += len(chunk)
+        self._too_large = self._too_large or len(self._body) + len(chunk) > MAX_BODY_BYTES
+        if self._too_large:
+            self._body.clear()
+        else:
+            self._body += chunk
+
+    def reading(self) -> Reading:
+        """Read the body as it stands."""
+        body = json_object(bytes(self._body))
+        return Reading(characters=self._bytes) if body is None else self._read(body)

@@ -1,0 +1,188 @@
+"""OpenAI Responses: requests, answers, errors. Pure, standard library only.
+
+Source: https://platform.openai.com/docs/api-reference/responses and responses-streaming (2026-11).
+``input_tokens`` are all input tokens; those read from the cache or written to it are a part.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from proctor.api.usage import Usage, UsageDetails
+from proctor.wire import openai_answer, responses_answer
+from proctor.wire.fields import BodyMeter, count, mapping, mappings, named_request, text
+from proctor.wire.format import Meter, ModelRequest, Outgoing, Reading, RequestError
+from proctor.wire.openai_errors import bearer, error_body, error_text
+from proctor.wire.script import ScriptedAnswer
+from proctor.wire.sse import EventParser
+from proctor.wire.stream_meter import StreamMeter
+
+_SYSTEM_ROLES = ("system", "developer")
+_ENDS = ("response.completed", "response.incomplete", "response.failed")
+_DELTAS = (
+    "response.output_text.delta",
+    "response.reasoning_summary_text.delta",
+    "response.reasoning_text.delta",
+    "response.refusal.delta",
+    "response.function_call_arguments.delta",
+    "response.custom_tool_call_input.delta",
+)
+_CALLS = ("function_call", "custom_tool_call")
+_WRITTEN = (*_CALLS, "reasoning", "local_shell_call")
+
+
+class OpenAIResponses:
+    """The format ``openai-responses``."""
+
+    name = "openai-responses"
+    models_path = "/models"
+    # Codex asks again after a 402 and a 403.
+    refusal_status = 400
+
+    def path(self, request: ModelRequest) -> str:
+        """The same for all requests."""
+        return "/responses"
+
+    def count_path(self, request: ModelRequest) -> str:
+        """The same for all requests."""
+        return "/responses/input_tokens"
+
+    def parse(self, body: bytes, target: str = "") -> ModelRequest:
+        """Read a request; ``RequestError`` when it is none, or asks for what nobody would count."""
+        request = named_request(body)
+        if request.get("background") is True:
+            raise RequestError("background: answers that come later are not served")
+        given = request.get("input")
+        items = [{"role": "user", "content": given}] if isinstance(given, str) else mappings(given)
+        system = [item for item in items if item.get("role") in _SYSTEM_ROLES]
+        others = [i for i in items if i.get("role") not in _SYSTEM_ROLES and not _is_written(i)]
+        instructions = [text(request.get("instructions"))] if request.get("instructions") else []
+        return ModelRequest(
+            model=request["model"],
+            texts=tuple(_item_text(item) for item in others),
+            system="\n".join([*instructions, *(_item_text(item) for item in system)]),
+            turn=1 + _turns(items),
+            tools=tuple(text(t.get("name")) for t in mappings(request.get("tools"))),
+            stream=request.get("stream") is True,
+        )
+
+    def outgoing(self, body: bytes, request: ModelRequest) -> Outgoing:
+        """The request as it is: every answer carries usage."""
+        return Outgoing(body)
+
+    def meter(self, events: bool) -> Meter:
+        """Read an answer."""
+        return StreamMeter(EventParser(), _Tally()) if events else BodyMeter(_read_body)
+
+    def headers(self, api_key: str | None) -> Mapping[str, str]:
+        """The key as a bearer token."""
+        return bearer(api_key)
+
+    def error(self, status: int, message: str) -> bytes:
+        """Write an error body."""
+        return error_body(status, message)
+
+    def models(self, names: Sequence[str]) -> Mapping[str, Any]:
+        """Write a list of models."""
+        return openai_answer.models(names)
+
+    def count(self, tokens: int) -> Mapping[str, Any]:
+        """Write a count of tokens."""
+        return {"object": "response.input_tokens", "input_tokens": tokens}
+
+    def answer(self, request: ModelRequest, answer: ScriptedAnswer) -> Mapping[str, Any]:
+        """Write a scripted answer."""
+        return responses_answer.body(request, answer)
+
+    def answer_stream(self, request: ModelRequest, answer: ScriptedAnswer) -> Iterator[bytes]:
+        """Write a scripted answer as events."""
+        return responses_answer.events(request, answer)
+
+
+def _is_written(item: Mapping[str, Any]) -> bool:
+    """Whether the model wrote an item of the input."""
+    return item.get("role") == "assistant" or item.get("type") in _WRITTEN
+
+
+def _turns(items: Sequence[Mapping[str, Any]]) -> int:
+    """Answers of the model in the input: its items stand together until somebody else's come."""
+    written = [False, *(_is_written(item) for item in items)]
+    return sum(now and not before for before, now in pairwise(written))
+
+
+def _item_text(item: Mapping[str, Any]) -> str:
+    content = item.get("content", item.get("output"))
+    if isinstance(content, str):
+        return content
+    return "\n".join(text(part.get("text")) for part in mappings(content) if part.get("text"))
+
+
+def _usage(figures: Mapping[str, Any]) -> tuple[Usage, UsageDetails]:
+    heard = mapping(figures.get("input_tokens_details"))
+    said = mapping(figures.get("output_tokens_details"))
+    prompt, output = count(figures.get("input_tokens")), count(figures.get("output_tokens"))
+    read = min(count(heard.get("cached_tokens")), prompt)
+    written = min(count(heard.get("cache_write_tokens")), prompt - read)
+    usage = Usage(prompt - read - written, output, cache_read=read, cache_write=written)
+    details = UsageDetails(
+        reasoning=min(count(said.get("reasoning_tokens")), output),
+        input_image=min(count(heard.get("image_tokens")), prompt),
+        input_audio=min(count(heard.get("audio_tokens")), prompt),
+        output_image=min(count(said.get("image_tokens")), output),
+        output_audio=min(count(said.get("audio_tokens")), output),
+    )
+    return usage, details
+
+
+def _read_body(body: Mapping[str, Any]) -> Reading:
+    figures, items = body.get("usage"), mappings(body.get("output"))
+    usage, details = _usage(mapping(figures))
+    reason = text(mapping(body.get("incomplete_details")).get("reason"))
+    return Reading(
+        usage=usage if isinstance(figures, dict) else None,
+        details=details,
+        complete=isinstance(figures, dict),
+        stop_reason=reason or text(body.get("status")) or None,
+        tools=tuple(text(item.get("name")) for item in items if item.get("type") in _CALLS),
+        error=error_text(body),
+        characters=sum(len(_item_text(item)) + len(text(item.get("arguments"))) for item in items),
+        tier=text(body.get("service_tier")) or None,
+    )
+
+
+_DELTA = re.compile(r'\{"type": ?"response\.[a-z_.]+\.delta"')
+
+
+class _Tally:
+    """Adds up the events; the last one holds the whole response with its usage."""
+
+    def __init__(self) -> None:
+        self._end: Reading | None = None
+        self._tools: list[str] = []
+        self._error: str | None = None
+        self.characters = 0
+
+    @property
+    def is_over(self) -> bool:
+        return self._end is not None
+
+    def is_plain(self, data: str) -> bool:
+        return _DELTA.match(data) is not None
+
+    def add(self, item: Mapping[str, Any]) -> None:
+        kind = item.get("type")
+        if kind in _DELTAS:
+            self.characters += len(text(item.get("delta")))
+        elif kind in _ENDS:
+            self._end = _read_body(mapping(item.get("response")))
+        elif kind == "response.output_item.done":
+            done = mapping(item.get("item"))
+            self._tools.extend([text(done.get("name"))] if done.get("type") in _CALLS else [])
+        elif kind == "error":
+            self._error = error_text(item if item.get("error") else {"error": item})
+
+    def reading(self) -> Reading:
+        if self._end is not None:
+            return self._end
+        return Reading(tools=tuple(self._tools), error=self._error, characters=self.characters)
