@@ -1,0 +1,141 @@
+"""What `proctor run` does: load, plan, run, print."""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from proctor.api.runfile import RunFile
+from proctor.cli.reporting import LineReporter, LiveReporter
+from proctor.gateway.traced import target_of
+from proctor.local.environment import own_environment
+from proctor.local.exit_code import exit_code
+from proctor.local.gateway import open_gateway
+from proctor.local.interrupt import Interrupt
+from proctor.local.loading import load_runs, resumed_run
+from proctor.local.notes import notes
+from proctor.local.overrides import Flags, parse_sets
+from proctor.local.phases import ChildPhases
+from proctor.local.planned import PlannedRun
+from proctor.local.providers import find_providers
+from proctor.local.session import Session
+from proctor.local.strays import adopt_orphans
+from proctor.runner.hardening import hide
+
+_WIDTH_WITHOUT_TERMINAL = 140
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """The command line of `proctor run`."""
+
+    paths: tuple[Path, ...]
+    tasks: tuple[str, ...]
+    tags: tuple[str, ...]
+    limit: int | None
+    repeats: int | None
+    model: str | None
+    agent: str | None
+    sets: tuple[str, ...]
+    parallelism: int | None
+    seed: str | None
+    output: Path | None
+    resume: Path | None
+    record: Path | None
+    replay: Path | None
+    keep_workspaces: bool
+    as_json: bool
+    quiet: bool
+    verbose: bool
+
+    def texts(self) -> tuple[str, ...]:
+        """All that is text in it, paths apart."""
+        single = (self.model, self.agent, self.seed)
+        return (*self.tasks, *self.tags, *self.sets, *(one for one in single if one is not None))
+
+    def flags(self) -> Flags:
+        """What it says about the runs themselves."""
+        return Flags(
+            tasks=self.tasks,
+            tags=self.tags,
+            limit=self.limit,
+            repeats=self.repeats,
+            agent=self.agent,
+            model=self.model,
+            seed=self.seed,
+            parallelism=self.parallelism,
+            sets=parse_sets(self.sets),
+            record=self.record,
+            replay=self.replay,
+        )
+
+
+def run_paths(request: RunRequest) -> int:
+    """Run what the command line asks for; the exit code comes back."""
+    runs = _load(request)
+    adopt_orphans()
+    hide()  # our environment holds the providers' keys, and agents run as the same user
+    providers = find_providers(runs, os.environ)
+    traces = target_of(os.environ)
+    progress = Console(stderr=True, quiet=request.quiet, highlight=False, width=_width(sys.stderr))
+    for note in notes(runs):
+        progress.print(f"note: {note}", style="dim", soft_wrap=True)
+    reporter = _reporter(request, progress)
+    session = Session(
+        open_gateway=lambda run, folder: open_gateway(run, folder, providers, traces),
+        phases=ChildPhases(own_environment()),
+        reporter=reporter,
+        output=request.output,
+        resume=request.resume,
+        keep_workspaces=request.keep_workspaces,
+    )
+    interrupt = Interrupt()
+    try:
+        files = asyncio.run(session.run(runs, interrupt))
+    finally:
+        reporter.close()
+    if request.as_json:
+        click.echo(_json(files))
+    return exit_code([file.status for file in files], interrupted=interrupt.requested)
+
+
+def _load(request: RunRequest) -> Sequence[PlannedRun]:
+    for text in request.texts():
+        if any("\ud800" <= character <= "\udfff" for character in text):
+            raise click.UsageError(f"{text!r} on the command line is not UTF-8")
+    if request.resume is not None and not request.paths:
+        return [resumed_run(request.resume, request.flags())]
+    if not request.paths:
+        raise click.UsageError("name at least one file or folder")
+    loaded = load_runs(request.paths, request.flags())
+    for warning in loaded.warnings:
+        click.echo(f"warning: {warning}", err=True)
+    if request.resume is not None and len(loaded.runs) > 1:
+        raise click.UsageError("--resume takes one run; these paths hold several")
+    return loaded.runs
+
+
+def _reporter(request: RunRequest, progress: Console) -> LineReporter:
+    results = Console(quiet=request.as_json, highlight=False, width=_width(sys.stdout))
+    live = progress.is_terminal and not request.quiet
+    kind = LiveReporter if live else LineReporter
+    return kind(progress, results, verbose=request.verbose)
+
+
+def _width(stream: object) -> int | None:
+    """Columns; None: those of the terminal."""
+    if getattr(stream, "isatty", lambda: False)():
+        return None
+    return int(os.environ.get("COLUMNS", _WIDTH_WITHOUT_TERMINAL))
+
+
+def _json(files: Sequence[RunFile]) -> str:
+    """``run.json`` of the run, or a list of them when there are several."""
+    bodies = [file.model_dump(mode="json", by_alias=True) for file in files]
+    return json.dumps(bodies[0] if len(bodies) == 1 else bodies, indent=2, ensure_ascii=False)

@@ -1,0 +1,272 @@
+"""One attempt of a trial: agent, freeze, checks, grade; a verdict or a failure comes out.
+
+What a later phase may see and an earlier one may not (hidden orders, keys) is written only when
+the phase before has ended with everything that it started.
+"""
+
+import errno
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from proctor.api.orders import TrialRef
+from proctor.api.outcome import FailureClass
+from proctor.api.report import NOT_STARTED_EXITS
+from proctor.api.termination import TerminationError, TrialVerdict
+from proctor.api.usage import Bill, RunSpending
+from proctor.engine.model import Failure, TrialId
+from proctor.gateway.local_accounts import Keys
+from proctor.local.files import remove_tree, write_atomically
+from proctor.local.phases import PhaseEnd, PhaseOrder, Phases
+from proctor.local.places import TrialPlaces
+from proctor.planning.model import Cell
+
+BACKSTOP_SECONDS = 60
+"""What a phase may take beyond its own limits before the launcher ends it."""
+
+_MAX_VERDICT_BYTES = 64 * 1024
+
+_MACHINE_ERRORS = frozenset(
+    {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM}
+)
+"""What this machine lacks, whoever runs on it."""
+
+
+class Gateway(Protocol):
+    """What an attempt needs of the model gateway."""
+
+    @property
+    def url(self) -> str:
+        """Its address, without a trailing slash."""
+
+    def admit(self, ref: TrialRef, cell: Cell) -> Keys:
+        """Open an account for this attempt; the trial's other attempts end."""
+
+    def bill(self, uid: str, attempt: int) -> Bill | None:
+        """What the attempt has used so far; None when it never had an account."""
+
+    def spending(self) -> RunSpending:
+        """What the run has used so far, in earlier processes too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """Which attempt to run, and where."""
+
+    ref: TrialRef
+    cell: Cell
+    places: TrialPlaces
+
+    @property
+    def trial(self) -> TrialId:
+        """The trial that it belongs to."""
+        return TrialId(self.ref.task, self.ref.variant, self.ref.repeat)
+
+
+async def run_attempt(attempt: Attempt, phases: Phases, gateway: Gateway) -> TrialVerdict | Failure:
+    """Run all phases of an attempt.
+
+    Cancelled, it returns only when none of its processes is left.
+    """
+    try:
+        return await _run(attempt, phases, gateway)
+    finally:
+        with suppress(OSError):
+            remove_tree(attempt.places.private)
+
+
+async def _run(attempt: Attempt, phases: Phases, gateway: Gateway) -> TrialVerdict | Failure:
+    keys = gateway.admit(attempt.ref, attempt.cell) if attempt.cell.needs_model else None
+    try:
+        _lay_out(attempt.places)
+        end = await phases.run(_agent_phase(attempt, gateway.url, keys))
+    except OSError as error:
+        return Failure(FailureClass.INFRA, "LauncherError", f"{type(error).__name__}: {error}")
+    if end.exit_code != 0:
+        return _phase_failure("agent", end)
+    try:
+        return await _judge(attempt, phases, gateway.url, keys)
+    except OSError as error:
+        return _broken_places(error)
+
+
+async def _judge(
+    attempt: Attempt, phases: Phases, url: str, keys: Keys | None
+) -> TrialVerdict | Failure:
+    _freeze(attempt.places)
+    if attempt.cell.orders.checks is not None:
+        end = await phases.run(_checks_phase(attempt))
+        if end.exit_code != 0:
+            return _phase_failure("checks", end)
+    _guard(attempt.places)
+    end = await phases.run(_grade_phase(attempt, url, keys))
+    return _read_verdict(attempt, end)
+
+
+def _lay_out(places: TrialPlaces) -> None:
+    """Start from nothing: what an attempt before left is removed."""
+    for folder in (places.work, places.record):
+        remove_tree(folder)
+    for folder in (places.workspace, places.home, places.evidence("agent"), places.frozen):
+        folder.mkdir(parents=True)
+    (places.folder / "logs").mkdir(exist_ok=True)
+    places.private.mkdir(mode=0o700)
+
+
+def _freeze(places: TrialPlaces) -> None:
+    """Set aside what the agent left; the checks get copies in the same places.
+
+    The same places, because virtual environments and scripts hold absolute paths. An agent that
+    removed its workspace has left an empty one; what it laid into our places is not used.
+    """
+    _renew(places.frozen)
+    for folder in (places.workspace, places.home):
+        if folder.is_symlink() or not folder.is_dir():
+            _renew(folder)
+        folder.rename(places.frozen / folder.name)
+        folder.mkdir()
+    for folder in (places.evidence("checks"), places.private):
+        _renew(folder)
+
+
+def _guard(places: TrialPlaces) -> None:
+    """Before grading: what code of the agent, run by the checks, could have spoiled.
+
+    Raises:
+        OSError: When the frozen workspace is gone.
+    """
+    workspace = places.frozen / places.workspace.name
+    if workspace.is_symlink() or not workspace.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, "the frozen workspace was taken away")
+    _renew(places.private)
+    remove_tree(places.record)
+
+
+def _renew(folder: Path) -> None:
+    """Make a folder of nobody else, whatever is there."""
+    remove_tree(folder)
+    folder.mkdir(mode=0o700, parents=True)
+
+
+def _agent_phase(attempt: Attempt, url: str, keys: Keys | None) -> PhaseOrder:
+    places, cell = attempt.places, attempt.cell
+    arguments = [
+        *_orders(places, "agent", cell.orders.agent.to_json()),
+        *("--workspace", str(places.workspace)),
+        *("--home", str(places.home)),
+        *("--evidence", str(places.evidence("agent"))),
+        *_gateway(places, url, keys.agent if keys else None),
+    ]
+    return _phase(attempt, "agent", arguments, cell.task_timeout_seconds)
+
+
+def _checks_phase(attempt: Attempt) -> PhaseOrder:
+    places, checks = attempt.places, attempt.cell.orders.checks
+    assert checks is not None
+    scratch = places.work / "scratch"
+    _renew(scratch)
+    arguments = [
+        *_orders(places, "checks", checks.to_json()),
+        *("--frozen-workspace", str(places.frozen / places.workspace.name)),
+        *("--workspace", str(places.workspace)),
+        *("--home", str(places.home)),
+        *("--frozen", f"{places.frozen / places.home.name}={places.home}"),
+        *("--evidence", str(places.evidence("checks"))),
+        *("--scratch", str(scratch)),
+    ]
+    return _phase(attempt, "checks", arguments, attempt.cell.grade_timeout_seconds)
+
+
+def _grade_phase(attempt: Attempt, url: str, keys: Keys | None) -> PhaseOrder:
+    places, cell, ref = attempt.places, attempt.cell, attempt.ref
+    checks = places.evidence("checks")
+    arguments = [
+        *_orders(places, "grade", cell.orders.grade.to_json()),
+        *("--workspace", str(places.frozen / places.workspace.name)),
+        *("--agent-evidence", str(places.evidence("agent"))),
+        *(("--checks-evidence", str(checks)) if cell.orders.checks else ()),
+        *("--verdict", str(_verdict_file(places))),
+        *("--record", str(places.record)),
+        *_gateway(places, url, keys.judge if keys else None),
+        *("--run", ref.run, "--task", ref.task, "--variant", ref.variant),
+        *("--repeat", str(ref.repeat), "--uid", ref.uid, "--attempt", str(ref.attempt)),
+    ]
+    return _phase(attempt, "grade", arguments, cell.grade_timeout_seconds)
+
+
+def _phase(attempt: Attempt, name: str, arguments: list[str], seconds: int) -> PhaseOrder:
+    return PhaseOrder(
+        name=name,
+        arguments=tuple(arguments),
+        folder=attempt.places.folder,
+        log=attempt.places.log(attempt.ref.attempt, name),
+        timeout_seconds=seconds + BACKSTOP_SECONDS,
+    )
+
+
+def _orders(places: TrialPlaces, phase: str, body: Mapping[str, Any]) -> tuple[str, str]:
+    path = places.private / f"{phase}.json"
+    write_atomically(path, json.dumps(body).encode(), 0o600)
+    return "--orders", str(path)
+
+
+def _gateway(places: TrialPlaces, url: str, key: str | None) -> tuple[str, ...]:
+    if key is None:
+        return ()
+    path = places.private / "key"
+    write_atomically(path, key.encode(), 0o600)
+    return "--gateway", url, "--key-file", str(path)
+
+
+def _verdict_file(places: TrialPlaces) -> Path:
+    return places.private / "verdict.json"
+
+
+def _read_verdict(attempt: Attempt, end: PhaseEnd) -> TrialVerdict | Failure:
+    """The verdict that grade wrote; no verdict is a grader error, never a score of 0."""
+    if end.exit_code != 0:
+        return _failure(FailureClass.GRADER, "GradeFailed", end)
+    try:
+        with _verdict_file(attempt.places).open("rb") as file:
+            verdict = TrialVerdict.from_message(file.read(_MAX_VERDICT_BYTES).decode())
+    except (OSError, UnicodeDecodeError, TerminationError) as error:
+        return Failure(FailureClass.GRADER, "NoVerdict", str(error))
+    if (verdict.trial_uid, verdict.attempt) != (attempt.ref.uid, attempt.ref.attempt):
+        return Failure(FailureClass.GRADER, "NoVerdict", "the verdict is of another attempt")
+    return verdict
+
+
+def _phase_failure(phase: str, end: PhaseEnd) -> Failure:
+    """A phase that runs the agent's code did not do its work.
+
+    What is not shown to be ours is the agent's: whoever runs as the same user can kill the runner
+    and take away the evidence, and must gain nothing by it.
+    """
+    if end.timed_out:
+        return _failure(FailureClass.TASK, "DeadlineExceeded", end, started=True)
+    if end.exit_code in NOT_STARTED_EXITS:
+        return _failure(FailureClass.INFRA, f"{phase.capitalize()}NotStarted", end)
+    return _failure(FailureClass.TASK, f"{phase.capitalize()}Ended", end, started=True)
+
+
+def _broken_places(error: OSError) -> Failure:
+    """Our own folders broke after the agent: by it, unless the machine lacks something."""
+    message = f"{type(error).__name__}: {error}"
+    if error.errno in _MACHINE_ERRORS:
+        return Failure(FailureClass.INFRA, "LauncherError", message)
+    return Failure(FailureClass.TASK, "PlacesBroken", message, started=True)
+
+
+def _failure(
+    failure_class: FailureClass, reason: str, end: PhaseEnd, *, started: bool = False
+) -> Failure:
+    what = "ended by the launcher after its time limit" if end.timed_out else _exit(end.exit_code)
+    message = f"{what}: {end.last_line}" if end.last_line else what
+    return Failure(failure_class, reason, message, started)
+
+
+def _exit(code: int) -> str:
+    return f"ended by signal {code - 128}" if code > 128 else f"exit code {code}"

@@ -1,0 +1,140 @@
+"""Paths of the command line → runs that are ready to start, or all that is wrong with them."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from proctor.api.errors import Problem, SpecError, UserError
+from proctor.local.cassette import check_recording, replayed_text
+from proctor.local.overrides import Flags, with_flags
+from proctor.local.planned import PlannedRun
+from proctor.local.salvage import further_problems
+from proctor.local.script import script_text
+from proctor.local.source_file import read_source
+from proctor.local.sources import Sources, read_sources
+from proctor.planning.model import RunSource
+from proctor.planning.plan import plan_run
+from proctor.plugins.builtin import builtin_registry
+from proctor.pricing.prices import is_priced
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What the paths hold.
+
+    Args:
+        problems: Everything that is wrong; empty when all runs can start.
+        warnings: What is tolerated.
+    """
+
+    runs: tuple[PlannedRun, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    warnings: tuple[Problem, ...] = ()
+
+    @property
+    def trials(self) -> int:
+        """How many trials the runs have together."""
+        return sum(len(run.plan.trials) for run in self.runs)
+
+
+@dataclass(slots=True)
+class _Loading:
+    sources: Sources
+    flags: Flags
+    runs: list[PlannedRun] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+    def take(self, source: RunSource) -> None:
+        """Plan one run; what is wrong with it is added to the problems."""
+        try:
+            self.runs.append(plan(with_flags(source, self.flags), self.sources, self.flags))
+        except SpecError as error:
+            self.problems += error.problems
+
+
+def examine(paths: Sequence[Path], flags: Flags) -> Loaded:
+    """Load everything, and collect all problems of all files."""
+    sources = read_sources(paths)
+    loading = _Loading(sources, flags, problems=list(sources.problems))
+    for source in sources.runs:
+        loading.take(source)
+    for file, (text, found) in sources.unread.items():
+        loading.problems += further_problems(
+            text, file, found, lambda source: plan(source, sources, flags)
+        )
+    loading.problems += _same_names(sources.runs)
+    return Loaded(
+        tuple(loading.runs), tuple(dict.fromkeys(loading.problems)), tuple(sources.warnings)
+    )
+
+
+def load_runs(paths: Sequence[Path], flags: Flags) -> Loaded:
+    """Load everything.
+
+    Raises:
+        SpecError: With all problems, when there is any.
+        UserError: When there is nothing to run.
+    """
+    loaded = examine(paths, flags)
+    if loaded.problems:
+        raise SpecError(loaded.problems)
+    if not loaded.runs:
+        raise UserError("these paths hold no run: no EvalRun, and no task that is not skipped")
+    return loaded
+
+
+def plan(source: RunSource, sources: Sources, flags: Flags) -> PlannedRun:
+    """Plan one run, its script or cassette included.
+
+    Raises:
+        SpecError: With all problems of this run.
+    """
+    problems = list[Problem]()
+    script = cassette = None
+    try:
+        script = script_text(source, sources.config_maps)
+        cassette = replayed_text(source, sources.config_maps)
+        check_recording(source)
+    except SpecError as error:
+        problems += error.problems
+    try:
+        made = plan_run(source, builtin_registry(), is_priced)
+    except SpecError as error:
+        raise SpecError([*error.problems, *problems]) from None
+    if problems:
+        raise SpecError(problems)
+    return PlannedRun(source, made, script, _parallelism(source, flags), cassette)
+
+
+def resumed_run(folder: Path, flags: Flags) -> PlannedRun:
+    """Plan the run of a folder again, as it was asked for then.
+
+    Raises:
+        UserError: When the folder is not one of a run.
+        SpecError: With all problems.
+    """
+    source, script, cassette = read_source(folder)
+    flagged = with_flags(source, flags)
+    made = plan_run(flagged, builtin_registry(), is_priced)
+    return PlannedRun(flagged, made, script, _parallelism(flagged, flags), cassette)
+
+
+def _parallelism(source: RunSource, flags: Flags) -> int:
+    """The flag's, else the spec's; one a CPU when neither says anything."""
+    if flags.parallelism is not None:
+        return flags.parallelism
+    spec = source.spec
+    written = "parallelism" in spec.model_fields_set
+    return spec.parallelism if written else min(spec.parallelism, os.cpu_count() or 1)
+
+
+def _same_names(runs: Sequence[RunSource]) -> list[Problem]:
+    names = [run.name for run in runs]
+    return [
+        run.places.locate(
+            Problem("metadata.name", f"two runs are called {run.name!r}", "rename one of them")
+        )
+        for index, run in enumerate(runs)
+        if run.name in names[:index]
+    ]

@@ -1,0 +1,31 @@
+"""What a user should know before trials start on this machine (pure)."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from proctor.local.cassette import recorded_path
+from proctor.local.planned import PlannedRun
+
+NO_SANDBOX = (
+    "agents and checks run here as you, without a sandbox: use it for tasks and agents you trust"
+)
+
+
+def notes(runs: Sequence[PlannedRun]) -> tuple[str, ...]:
+    """One line each, the most important first."""
+    cells = [cell for run in runs for cell in run.plan.cells.values()]
+    images = sorted({cell.image for cell in cells if cell.image})
+    found = [NO_SANDBOX]
+    if images:
+        found.append(f"sandbox.image is not used here, only in a cluster: {', '.join(images)}")
+    if any(cell.persist for cell in cells):
+        found.append("sandbox.persist is not used here: all trials share this machine's folders")
+    if any(run.source.spec.suspend for run in runs):
+        found.append("suspend is not used here: the run starts")
+    found += [_recorded(run) for run in runs if run.models == "Record"]
+    return tuple(found)
+
+
+def _recorded(run: PlannedRun) -> str:
+    path = recorded_path(run.source, Path("the run's folder"))
+    return f"{run.name} is recorded to {path}: read it before you give it to others"

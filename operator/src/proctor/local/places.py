@@ -1,0 +1,104 @@
+"""Where things of a run lie on this machine. Nothing here reads or writes.
+
+::
+
+    <run folder>/                  mode 0700
+      run.json                     the run's status and one line a trial
+      evalrun.json                 the run as it was planned, for --resume
+      ledger/                      the gateway's: what its model calls used
+      trials/<task>/<variant>/<repeat>/
+        trial.json                 the trial's status and history
+        record/                    what grade wrote: manifest.json and its parts
+        logs/<attempt>-<phase>.log
+        work/                      of the last attempt; removed when it passed
+          workspace/ home/         the agent's, then copies of it for the checks
+          frozen/workspace/ home/  what the agent left
+          evidence/agent/ checks/
+          private/                 orders and keys of the phase that runs now
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from proctor.engine.model import TrialId
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlaces:
+    """The folder of a run."""
+
+    folder: Path
+
+    @property
+    def run_file(self) -> Path:
+        """The run's status and one line a trial."""
+        return self.folder / "run.json"
+
+    @property
+    def source_file(self) -> Path:
+        """The run as it was planned."""
+        return self.folder / "evalrun.json"
+
+    @property
+    def ledger(self) -> Path:
+        """The gateway's ledger, so that a resumed run knows what it has spent."""
+        return self.folder / "ledger"
+
+    def trial(self, trial: TrialId) -> "TrialPlaces":
+        """The folder of a trial.
+
+        A task's name may hold ``/`` and ``..``; ``+``, which it may not hold, takes the place of
+        each ``/``, so that it is one folder, of this trial alone.
+        """
+        task = trial.task.replace("/", "+")
+        return TrialPlaces(self.folder / "trials" / task / trial.variant / str(trial.repeat))
+
+
+@dataclass(frozen=True, slots=True)
+class TrialPlaces:
+    """The folder of a trial."""
+
+    folder: Path
+
+    @property
+    def trial_file(self) -> Path:
+        """The trial's status and history."""
+        return self.folder / "trial.json"
+
+    @property
+    def record(self) -> Path:
+        """What grade wrote."""
+        return self.folder / "record"
+
+    @property
+    def work(self) -> Path:
+        """Everything of the last attempt but its record and logs."""
+        return self.folder / "work"
+
+    @property
+    def workspace(self) -> Path:
+        """The agent's workspace; when checks run, their copy of it."""
+        return self.work / "workspace"
+
+    @property
+    def home(self) -> Path:
+        """The agent's HOME; when checks run, their copy of it."""
+        return self.work / "home"
+
+    @property
+    def frozen(self) -> Path:
+        """What the agent left, untouched by the checks."""
+        return self.work / "frozen"
+
+    @property
+    def private(self) -> Path:
+        """Orders and keys of the phase that runs now."""
+        return self.work / "private"
+
+    def evidence(self, phase: str) -> Path:
+        """What a phase leaves for ``grade``."""
+        return self.work / "evidence" / phase
+
+    def log(self, attempt: int, phase: str) -> Path:
+        """Standard output and error of a phase."""
+        return self.folder / "logs" / f"{attempt}-{phase}.log"

@@ -1,0 +1,74 @@
+"""All runs of one ``proctor run``, one after another."""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from pathlib import Path
+
+from proctor.api.runfile import RunFile
+from proctor.local.attempt import Gateway
+from proctor.local.folder import RunFolder
+from proctor.local.interrupt import Interrupt, catching_signals
+from proctor.local.launcher import LocalLauncher, Trials
+from proctor.local.loop import RunLoop, utc_now
+from proctor.local.phases import Phases
+from proctor.local.planned import PlannedRun
+from proctor.local.progress import Reporter
+from proctor.local.source_file import write_source
+from proctor.local.start import locked, new_folder, resumed_folder
+
+OpenGateway = Callable[[PlannedRun, RunFolder], AbstractAsyncContextManager[Gateway]]
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """How the runs are carried out.
+
+    Args:
+        output: Folder for the records; None: a new one below ``results``.
+        resume: Folder of an earlier time, to run only what has no verdict; None: start anew.
+    """
+
+    open_gateway: OpenGateway
+    phases: Phases
+    reporter: Reporter
+    output: Path | None = None
+    resume: Path | None = None
+    keep_workspaces: bool = False
+
+    async def run(self, runs: Sequence[PlannedRun], interrupt: Interrupt) -> Sequence[RunFile]:
+        """Run them; after an interruption the rest is not started.
+
+        Raises:
+            UserError: When a run's folder cannot be used.
+        """
+        files = []
+        with catching_signals(interrupt):
+            for run in runs:
+                if not interrupt.requested:
+                    files.append(await self._run(run, interrupt, several=len(runs) > 1))
+        return files
+
+    async def _run(self, run: PlannedRun, interrupt: Interrupt, *, several: bool) -> RunFile:
+        if self.resume is None:
+            folder = new_folder(run, self.output, several=several, now=utc_now())
+        else:
+            folder = resumed_folder(run, self.resume)
+        with locked(folder):
+            return await self._run_in(folder, run, interrupt)
+
+    async def _run_in(self, folder: RunFolder, run: PlannedRun, interrupt: Interrupt) -> RunFile:
+        write_source(folder.places, run)
+        loop = RunLoop(run, folder, self.reporter, keep_workspaces=self.keep_workspaces)
+        if self.resume is not None:
+            loop.resume()
+        async with self.open_gateway(run, folder) as gateway:
+            trials = Trials(run.name, folder.places, run.plan.cells, loop.uids)
+            launcher = LocalLauncher(trials, self.phases, gateway, utc_now, loop.wake)
+
+            def ask() -> None:
+                self.reporter.interrupted()
+                loop.cancel()
+
+            with interrupt.telling(ask, launcher.kill):
+                return await loop.run(launcher)

@@ -1,0 +1,148 @@
+"""Paths → the runs that they hold, as they were written; nothing is planned yet.
+
+A folder counts as a whole: one file in it that cannot be read is a problem that names it, so that
+a suite never becomes smaller without a word.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from proctor.api.errors import Problem, SpecError
+from proctor.api.evalrun import MAX_INLINE_TASKS, MAX_RUN_NAME, EvalRunSpec
+from proctor.local.disk import DiskFolder, manifests_below, read_file, real_path
+from proctor.planning.coder_eval import CoderTask
+from proctor.planning.manifest import Manifest, read_manifest
+from proctor.planning.model import RunSource
+from proctor.planning.places import SourceMap
+
+_FALLBACK_NAME = "coder-eval"
+
+
+@dataclass(slots=True)
+class Sources:
+    """What the paths hold, collected file by file.
+
+    Args:
+        config_maps: Data of ConfigMaps, by name.
+        problems: Everything that could not be read.
+        unread: Text of the files that have problems, with those, by path.
+        warnings: What is tolerated, and tasks that say ``skip: true``.
+    """
+
+    runs: list[RunSource] = field(default_factory=list)
+    config_maps: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+    warnings: list[Problem] = field(default_factory=list)
+    unread: dict[str, tuple[str, Sequence[Problem]]] = field(default_factory=dict)
+    _tasks: list[CoderTask] = field(default_factory=list)
+    _foreign: list[tuple[Path, Sequence[Problem]]] = field(default_factory=list)
+    _used: set[Path] = field(default_factory=set)
+    _read: set[Path] = field(default_factory=set)
+
+    def read(self, path: Path) -> None:
+        """Read one file; once, though several of the paths lead to it."""
+        if real_path(path) in self._read:
+            return
+        self._read.add(real_path(path))
+        folder = DiskFolder(path.parent)
+        text = ""
+        try:
+            text = read_file(path).decode("utf-8")
+            manifest = read_manifest(text, str(path), folder)
+        except OSError as error:
+            self._refuse(path, f"cannot be read: {error.strerror}", "check the path")
+        except UnicodeDecodeError:
+            self._refuse(path, "is not UTF-8 text", "save it as UTF-8")
+        except SpecError as error:
+            self.problems += error.problems
+            self.unread[str(path)] = (text, error.problems)
+        else:
+            self._take(path, manifest)
+        self._used |= folder.used
+
+    def _refuse(self, path: Path, message: str, remedy: str) -> None:
+        self.problems.append(Problem("document", message, remedy, file=str(path)))
+
+    def _take(self, path: Path, manifest: Manifest) -> None:
+        self.runs += manifest.runs
+        self._tasks += manifest.tasks
+        self.warnings += manifest.warnings
+        for name, data in manifest.config_maps.items():
+            if self.config_maps.setdefault(name, data) != data:
+                self._refuse(path, f"another file holds another ConfigMap {name!r}", "rename one")
+        for name in manifest.skipped:
+            self.warnings.append(Problem("skip", f"task {name!r} is skipped", file=str(path)))
+        ours = (*manifest.runs, *manifest.tasks, *manifest.config_maps, *manifest.skipped)
+        if ours:
+            self.warnings += manifest.foreign
+        elif manifest.foreign:
+            self._foreign.append((path, manifest.foreign))
+        else:
+            self._refuse(path, "is empty", "write a document, or remove the file")
+
+    def finish(self, name: str) -> None:
+        """Settle what only all files together can tell; Coder Eval tasks become one run."""
+        for path, problems in self._foreign:
+            if not self._is_material(path):
+                self.problems += problems
+        if self._tasks:
+            self._add_coder_eval(name)
+
+    def _is_material(self, path: Path) -> bool:
+        """Whether a task has taken the file as one of its own, such as a template."""
+        resolved = real_path(path)
+        return any(used in (resolved, *resolved.parents) for used in self._used)
+
+    def _add_coder_eval(self, name: str) -> None:
+        count = len(self._tasks)
+        if count > MAX_INLINE_TASKS:
+            message = f"{count} tasks are too many for one run"
+            remedy = f"run at most {MAX_INLINE_TASKS} at a time"
+            self.problems.append(Problem("tasks", message, remedy))
+            return
+        places = SourceMap()
+        for index, task in enumerate(self._tasks):
+            places = places.joined(task.places.within(f"spec.tasks[{index}]"))
+        spec = EvalRunSpec(tasks=tuple(task.task for task in self._tasks))
+        self.runs.append(RunSource(name=name, spec=spec, places=places))
+
+
+def read_sources(paths: Sequence[Path]) -> Sources:
+    """Read all files and folders."""
+    sources = Sources()
+    for path in paths:
+        if not path.exists():
+            sources.problems.append(
+                Problem("PATH", "does not exist", "check the path", file=str(path))
+            )
+        elif path.is_dir():
+            _read_folder(path, sources)
+        else:
+            sources.read(path)
+    sources.finish(_run_name(paths))
+    return sources
+
+
+def _read_folder(folder: Path, sources: Sources) -> None:
+    try:
+        files = manifests_below(folder)
+    except OSError as error:
+        text = f"cannot be read: {error.strerror}"
+        sources.problems.append(Problem("PATH", text, "check the path", file=str(folder)))
+        return
+    if not files:
+        problem = Problem("PATH", "holds no YAML file", "check the path", file=str(folder))
+        sources.problems.append(problem)
+    for file in files:
+        sources.read(file)
+
+
+def _run_name(paths: Sequence[Path]) -> str:
+    """Name of the run that Coder Eval tasks make: of the only path, else a general one."""
+    if len(paths) != 1:
+        return _FALLBACK_NAME
+    stem = real_path(paths[0]).stem.lower()
+    name = re.sub(r"[^a-z0-9]+", "-", stem)[:MAX_RUN_NAME].strip("-")
+    return name or _FALLBACK_NAME

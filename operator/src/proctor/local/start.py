@@ -1,0 +1,83 @@
+"""Where a run's files go: a new folder, or that of an earlier time that is resumed."""
+
+import fcntl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+
+from proctor.api.errors import UserError
+from proctor.local.folder import RunFolder, read_run
+from proctor.local.loop import new_uid
+from proctor.local.planned import PlannedRun
+
+DEFAULT_PARENT = Path("results")
+
+
+def new_folder(run: PlannedRun, output: Path | None, *, several: bool, now: datetime) -> RunFolder:
+    """Make the folder of a run that starts: ``results/<run>-<UTC time>``, or ``output``.
+
+    With ``several`` runs each gets a folder of its own below ``output``.
+
+    Raises:
+        UserError: When the folder exists and is not empty, or cannot be made.
+    """
+    if output is None:
+        path = _unused(DEFAULT_PARENT / f"{run.name}-{now:%Y%m%dT%H%M%SZ}")
+    else:
+        path = output / run.name if several else output
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        used = any(path.iterdir())
+    except OSError as error:
+        raise UserError(f"{path} cannot be the folder of a run: {error.strerror}") from None
+    if used:
+        raise UserError(f"{path} is not empty; choose another --output, or --resume it")
+    return _folder(path, run, new_uid(), run.fingerprint())
+
+
+def _folder(path: Path, run: PlannedRun, uid: str, fingerprint: str) -> RunFolder:
+    return RunFolder(path.resolve(), run.name, run.suite, uid, fingerprint, models=run.models)
+
+
+def resumed_folder(run: PlannedRun, path: Path) -> RunFolder:
+    """Take the folder of an earlier time.
+
+    Raises:
+        UserError: When it is not one, or when something else was asked for then.
+    """
+    before = read_run(path)
+    if before.name != run.name:
+        raise UserError(f"{path} is of the run {before.name!r}, not of {run.name!r}")
+    if before.fingerprint != run.fingerprint():
+        raise UserError(
+            f"{path} cannot be resumed: tasks, agent, limits, flags or script are not those of "
+            "its start; start a new run, or undo the change"
+        )
+    return _folder(path, run, before.uid, before.fingerprint)
+
+
+@contextmanager
+def locked(folder: RunFolder) -> Iterator[None]:
+    """Within: no other process works in this folder; the lock ends with this process.
+
+    Raises:
+        UserError: When another one does.
+    """
+    path = folder.places.folder / ".lock"
+    with path.open("wb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            text = f"{folder.places.folder} is in use: another proctor runs in it"
+            raise UserError(text) from None
+        yield
+
+
+def _unused(path: Path) -> Path:
+    """The path, or the first of ``path-2``, ``path-3``, … that does not exist."""
+    candidate, number = path, 1
+    while candidate.exists():
+        number += 1
+        candidate = path.with_name(f"{path.name}-{number}")
+    return candidate
