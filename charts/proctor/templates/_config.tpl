@@ -1,0 +1,52 @@
+{{/* The operator's settings (proctor.controller.settings). */}}
+{{- define "proctor.operatorConfig" -}}
+namespaces: {{ toYaml .Values.watchNamespaces | nindent 2 }}
+runnerImage: {{ .Values.images.runner | quote }}
+taskImage: {{ .Values.images.task | quote }}
+imagePullPolicy: {{ .Values.images.pullPolicy }}
+imagePullSecrets: {{ toYaml .Values.images.pullSecrets | nindent 2 }}
+gatewayUrl: http://{{ include "proctor.name" . }}-gateway.{{ .Release.Namespace }}.svc:8080
+gatewayTokenFile: /var/run/proctor/operator/token
+pricedModels:
+{{- if not (or .Values.gateway.prices .Values.gateway.deployments) }} []{{ end }}
+{{- range .Values.gateway.prices }}
+- {{ .model | quote }}
+{{- end }}
+{{- range $name, $_ := .Values.gateway.deployments }}
+- {{ $name | quote }}
+{{- end }}
+trial:
+  userId: {{ if kindIs "invalid" .Values.trials.userId }}null{{ else }}{{ int64 .Values.trials.userId }}{{ end }}
+  gradeResources: {{ toYaml .Values.trials.gradeResources | nindent 4 }}
+  finishedPods: {{ .Values.trials.finishedPods }}
+port: 8080
+{{- end }}
+
+{{/* The gateway's configuration (proctor.gateway.config); keys are files, never values. */}}
+{{- define "proctor.gatewayConfig" -}}
+operatorServiceAccount: {{ .Release.Namespace }}/{{ include "proctor.name" . }}-operator
+retries: {{ toYaml .Values.gateway.retries | nindent 2 }}
+timeouts: {{ toYaml .Values.gateway.timeouts | nindent 2 }}
+prices: {{ toYaml .Values.gateway.prices | nindent 2 }}
+deployments: {{ toYaml .Values.gateway.deployments | nindent 2 }}
+{{- with .Values.gateway.tracing }}
+{{- if .otlpEndpoint }}
+tracing:
+  otlpEndpoint: {{ .otlpEndpoint | quote }}
+  {{- if .headersSecretRef.name }}
+  headersEnv:
+    {{- range $header, $_ := .headersSecretRef.headers }}
+    {{ $header }}: PROCTOR_OTLP_{{ $header | upper | replace "-" "_" }}
+    {{- end }}
+  {{- end }}
+{{- end }}
+{{- end }}
+providers:
+{{- if not .Values.gateway.providers }} []{{ end }}
+{{- range .Values.gateway.providers }}
+- {{ omit . "secretRef" | toYaml | nindent 2 | trim }}
+  {{- if .secretRef }}
+  apiKeyFile: /var/run/proctor/keys/{{ .name }}/key
+  {{- end }}
+{{- end }}
+{{- end }}

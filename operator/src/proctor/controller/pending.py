@@ -1,0 +1,80 @@
+"""Why a pod does not start, within a minute and by name (pure; kubernetes-field 2.7)."""
+
+from datetime import datetime, timedelta
+
+from proctor.api.conditions import Reason
+from proctor.api.outcome import FailureClass
+from proctor.controller.cluster import RefusedError
+from proctor.controller.names import AGENT, STAGE
+from proctor.controller.seen import ContainerState, SeenPod
+from proctor.engine.model import Waiting
+
+SLOW_SANDBOX = timedelta(seconds=45)
+"""A scheduled pod without a network or its volumes for so long is worth a word."""
+
+
+def waiting_of(pod: SeenPod, now: datetime) -> Waiting | None:
+    """Why ``pod``, whose agent has not started, waits; None: nothing is unusual."""
+    scheduled = pod.conditions.get("PodScheduled")
+    if scheduled and scheduled.status == "False" and scheduled.reason == "Unschedulable":
+        since = scheduled.since or pod.identity.created_at
+        return Waiting(Reason.UNSCHEDULABLE, scheduled.message, since)
+    since = scheduled.since if scheduled and scheduled.since else pod.identity.created_at
+    for name in (STAGE, AGENT):
+        state = pod.containers.get(name)
+        found = _container(state, since) if state else None
+        if found:
+            return found
+    ready = pod.conditions.get("PodReadyToStartContainers")
+    if pod.node and (ready is None or ready.status == "False") and now > since + SLOW_SANDBOX:
+        message = f"volumes or network of the pod are not ready on {pod.node}: see its events"
+        return Waiting(Reason.VOLUME_NOT_READY, message, since)
+    return None
+
+
+def refusal(error: RefusedError, now: datetime) -> Waiting:
+    """Why the API server refused to create a pod.
+
+    A quota frees itself; everything else that admission says it says again.
+    """
+    text = str(error)
+    if "exceeded quota" in text:
+        return Waiting(Reason.QUOTA_EXCEEDED, text, now)
+    if "is being terminated" in text:
+        return Waiting(Reason.ADMISSION_DENIED, text, now)
+    return Waiting(
+        Reason.ADMISSION_DENIED, text, now, fatal=True, failure_class=FailureClass.CONFIG
+    )
+
+
+def _container(state: ContainerState, since: datetime) -> Waiting | None:
+    message = f"container {state.name}: {state.message or state.reason}"
+    if state.reason in _IMAGE:
+        # A node's own limit on pulls passes; what the registry says does not.
+        fatal = "pull QPS exceeded" not in state.message
+        return Waiting(
+            Reason.IMAGE_PULL_FAILED, message, since, fatal, failure_class=FailureClass.CONFIG
+        )
+    if state.reason in _CONFIG:
+        return Waiting(
+            Reason.CONTAINER_CONFIG_ERROR,
+            message,
+            since,
+            fatal=True,
+            failure_class=FailureClass.CONFIG,
+        )
+    return None
+
+
+_IMAGE = frozenset(
+    {
+        "ErrImagePull",
+        "ImagePullBackOff",
+        "InvalidImageName",
+        "ErrImageNeverPull",
+        "ImageInspectError",
+        "RegistryUnavailable",
+        "SignatureValidationFailed",
+    }
+)
+_CONFIG = frozenset({"CreateContainerConfigError", "CreateContainerError", "RunContainerError"})

@@ -1,0 +1,224 @@
+"""Start an attempt: what it needs from the namespace, its EvalTrial, its pod.
+
+Everything is created under a fixed name. A 409 is success only after the object was read back and
+is what we would have made.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from proctor.api.base import API_VERSION
+from proctor.api.evaltrial import EvalTrialSpec
+from proctor.controller.cluster import (
+    CONFIG_MAPS,
+    EVAL_TRIALS,
+    PODS,
+    SERVICE_ACCOUNTS,
+    Body,
+    Cluster,
+    ClusterError,
+    ExistsError,
+    Kind,
+    RefusedError,
+)
+from proctor.controller.memory import RunMemory
+from proctor.controller.names import POD_DIGEST, SERVICE_ACCOUNT, TrialObject, run_labels
+from proctor.controller.pending import refusal
+from proctor.controller.planned import PlannedRun
+from proctor.controller.pods import owner_reference, trial_pod
+from proctor.controller.seen import SeenPod, SeenTrial
+from proctor.controller.settings import OperatorSettings
+from proctor.controller.shape import owner_uid, shape_digest
+from proctor.controller.watched import Watched
+from proctor.engine.model import Start
+
+_CLOUD_IDENTITY = (
+    "eks.amazonaws.com/role-arn",
+    "iam.gke.io/gcp-service-account",
+    "azure.workload.identity/client-id",
+)
+_NO_OWNER_YET = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class Starter:
+    """Starts attempts in one cluster.
+
+    Args:
+        accounts: Namespaces whose ServiceAccount is known to be as it should.
+        shared: Held while what attempts share is made, so that each is asked for once.
+    """
+
+    cluster: Cluster
+    watched: Watched
+    settings: OperatorSettings
+    accounts: set[str] = field(default_factory=set)
+    shared: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def start(
+        self, planned: PlannedRun, start: Start, memory: RunMemory, now: datetime
+    ) -> None:
+        """Create whatever of the attempt is missing, its pod last.
+
+        A refusal is remembered, not raised: it becomes the reason why the attempt waits.
+        """
+        name = planned.names[start.trial]
+        try:
+            async with self.shared:
+                await self._account(planned.key.namespace)
+                await self._config_maps(planned, start, memory)
+            trial = await self._trial(planned, start)
+            await self._pod(planned, start, trial)
+        except RefusedError as error:
+            waiting = refusal(error, now)
+            exists = name in self.watched.trials.of(planned.key)
+            if waiting.fatal and exists:
+                memory.refused[name, start.number] = waiting
+            else:
+                memory.stuck = waiting
+
+    async def _account(self, namespace: str) -> None:
+        if namespace in self.accounts:
+            return
+        body = {
+            "apiVersion": "v1",
+            "kind": "ServiceAccount",
+            "metadata": {"name": SERVICE_ACCOUNT, "namespace": namespace},
+            "automountServiceAccountToken": False,
+        }
+        await self._ensure(SERVICE_ACCOUNTS, body, _is_harmless)
+        self.accounts.add(namespace)
+
+    async def _config_maps(self, planned: PlannedRun, start: Start, memory: RunMemory) -> None:
+        for body in planned.config_maps(start.trial):
+            name = body["metadata"]["name"]
+            if name not in memory.made:
+                await self._ensure(CONFIG_MAPS, body, partial(_same_data, body))
+                memory.made.add(name)
+
+    async def _trial(self, planned: PlannedRun, start: Start) -> SeenTrial:
+        """The EvalTrial with this attempt as its current one, created or brought up to date."""
+        name = planned.names[start.trial]
+        digest = shape_digest(self._document(planned, start, _NO_OWNER_YET))
+        known = self.watched.trials.of(planned.key).get(name)
+        if known is None:
+            body = trial_body(planned, start, digest)
+            is_ours = partial(_has_owner, planned.uid)
+            known = self._put_trial(await self._ensure(EVAL_TRIALS, body, is_ours))
+        if (known.spec.attempt, known.pod_digest) != (start.number, digest):
+            patch = {
+                "metadata": {"uid": known.identity.uid, "annotations": {POD_DIGEST: digest}},
+                "spec": {"attempt": start.number},
+            }
+            namespace = planned.key.namespace
+            known = self._put_trial(await self.cluster.patch(EVAL_TRIALS, namespace, name, patch))
+        return known
+
+    async def _pod(self, planned: PlannedRun, start: Start, trial: SeenTrial) -> None:
+        body = self._document(planned, start, trial.identity.uid)
+        try:
+            found = await self.cluster.create(PODS, body)
+        except ExistsError:
+            name = body["metadata"]["name"]
+            read = await self.cluster.get(PODS, planned.key.namespace, name)
+            if read is None or read["metadata"].get("deletionTimestamp"):
+                return  # an older one on its way out: its end brings the run back to us
+            if not _has_owner(trial.identity.uid, read):
+                raise _taken("pod", name) from None
+            found = read
+        seen = SeenPod.from_body(found)
+        if seen is not None:
+            self.watched.pods.put(seen)
+
+    async def _ensure(self, kind: Kind, body: Body, is_ours: Callable[[Body], bool]) -> Body:
+        """Create, or read back what exists.
+
+        Raises:
+            RefusedError: What exists is not what we would have made.
+        """
+        meta = body["metadata"]
+        try:
+            return await self.cluster.create(kind, body)
+        except ExistsError as error:
+            found = await self.cluster.get(kind, meta["namespace"], meta["name"])
+            if found is None:
+                raise ClusterError(error.status, "Vanished", str(error)) from error
+            if not is_ours(found):
+                raise _taken(kind.name, meta["name"]) from error
+            return found
+
+    def _put_trial(self, body: Body) -> SeenTrial:
+        seen = SeenTrial.from_body(body)
+        if seen is None:
+            raise _taken("EvalTrial", body["metadata"]["name"])
+        self.watched.trials.put(seen)
+        return seen
+
+    def _document(self, planned: PlannedRun, start: Start, trial_uid: str) -> dict[str, Any]:
+        trial = start.trial
+        owner = TrialObject(
+            name=planned.names[trial],
+            uid=trial_uid,
+            namespace=planned.key.namespace,
+            run_name=planned.key.name,
+            run_uid=planned.uid,
+            trial=trial,
+        )
+        orders = planned.orders.places[trial.task, trial.variant]
+        cell = planned.cell(trial)
+        return trial_pod(owner, start.number, cell, orders, planned.policy, self.settings)
+
+
+def trial_body(planned: PlannedRun, start: Start, pod_digest: str) -> dict[str, Any]:
+    """The EvalTrial of a trial whose attempt ``start.number`` is about to start."""
+    trial, cell = start.trial, planned.cell(start.trial)
+    spec = EvalTrialSpec(
+        run_name=planned.key.name,
+        run_uid=planned.uid,
+        run_budget_usd=planned.budget_usd,
+        task=trial.task,
+        variant=trial.variant,
+        repeat=trial.repeat,
+        agent=cell.agent,
+        model=cell.model,
+        attempt=start.number,
+        limits=cell.limits,
+        models=planned.models,
+    )
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "EvalTrial",
+        "metadata": {
+            "name": planned.names[trial],
+            "namespace": planned.key.namespace,
+            "labels": run_labels(planned.key.name, planned.uid),
+            "annotations": {POD_DIGEST: pod_digest},
+            "ownerReferences": [
+                owner_reference(API_VERSION, "EvalRun", planned.key.name, planned.uid)
+            ],
+        },
+        "spec": spec.model_dump(mode="json", by_alias=True, exclude_none=True),
+    }
+
+
+def _is_harmless(account: Body) -> bool:
+    """Whether a ServiceAccount gives its pods no identity in a cloud."""
+    annotations = account["metadata"].get("annotations") or {}
+    return not any(key in annotations for key in _CLOUD_IDENTITY)
+
+
+def _same_data(wanted: Body, found: Body) -> bool:
+    return bool(found.get("immutable")) and found.get("data") == wanted["data"]
+
+
+def _has_owner(uid: str, found: Body) -> bool:
+    return owner_uid(found) == uid
+
+
+def _taken(kind: str, name: str) -> RefusedError:
+    message = f"{kind} {name} exists and is not what Proctor makes: delete it"
+    return RefusedError(409, "NameTaken", message)
