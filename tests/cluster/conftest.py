@@ -1,0 +1,108 @@
+"""The chart, installed by Helm on the test cluster, and a namespace for each file of tests."""
+
+import fcntl
+import json
+import os
+import subprocess
+import sys
+import uuid
+from pathlib import Path
+
+import pytest
+
+from cluster.kube import Kubectl
+
+REPOSITORY = Path(__file__).parents[2]
+RELEASE = "proctor"
+SYSTEM = "proctor-system"
+
+
+def tool(name, *arguments, timeout=3000):
+    result = subprocess.run(
+        [sys.executable, REPOSITORY / "tests" / "cluster" / name, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
+    assert result.returncode == 0, f"{name} {arguments}: {result.stderr[-2000:]}"
+    return result.stdout
+
+
+@pytest.fixture(scope="session")
+def images():
+    """Short name → reference of an image that the cluster has."""
+    built = json.loads(tool("images"))
+    tool("harness", "load-image", *(image["archive"] for image in built.values()))
+    return {name: image["reference"] for name, image in built.items()}
+
+
+@pytest.fixture(scope="session")
+def busybox_image(images):
+    return images["busybox"]
+
+
+@pytest.fixture(scope="session")
+def install(images):
+    """Install or upgrade the release, and wait for it; returns kubectl in its namespace."""
+    values = {
+        "images": {
+            "operator": images["operator"],
+            "gateway": images["gateway"],
+            "runner": images["runner"],
+            "task": images["default"],
+        }
+    }
+    command = ["helm", "upgrade", RELEASE, REPOSITORY / "charts" / "proctor", "--install",
+               "--namespace", SYSTEM, "--create-namespace", "--wait", "--timeout=180s",
+               "--values=-"]  # fmt: skip
+
+    def install():
+        result = subprocess.run(
+            command,
+            input=json.dumps(values),
+            capture_output=True,
+            text=True,
+            timeout=240,
+            check=False,
+        )
+        kubectl = Kubectl(SYSTEM)
+        pods = kubectl.attempt("describe", "pods").stdout if result.returncode else ""
+        assert result.returncode == 0, f"helm: {result.stderr}\n{pods[-4000:]}"
+        return kubectl
+
+    return install
+
+
+@pytest.fixture(scope="session")
+def system(install, tmp_path_factory):
+    """kubectl in the namespace of the chart, which the first worker of a test run installs."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER")
+    folder = tmp_path_factory.getbasetemp()
+    shared = folder.parent if worker else folder
+    with (shared / "install.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = shared / "installed"
+        if not done.exists():
+            install()
+            done.touch()
+    return Kubectl(SYSTEM)
+
+
+@pytest.fixture(scope="session")
+def operator_address(system):
+    """host:port of the operator's metrics, by its Service."""
+    service = system.list("services", "--selector=app.kubernetes.io/component=operator")[0]
+    (port,) = [p["port"] for p in service["spec"]["ports"] if p["name"] == "metrics"]
+    return f"{service['spec']['clusterIP']}:{port}"
+
+
+@pytest.fixture(scope="module")
+def kube(system):
+    """kubectl in a fresh namespace that enforces PodSecurity restricted."""
+    name = f"test-{uuid.uuid4().hex[:8]}"
+    kubectl = Kubectl(name)
+    kubectl("create", "namespace", name)
+    kubectl("label", "namespace", name, "pod-security.kubernetes.io/enforce=restricted")
+    yield kubectl
+    kubectl("delete", "namespace", name, "--timeout=120s")

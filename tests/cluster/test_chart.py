@@ -1,0 +1,224 @@
+"""What Helm makes of the chart: parsed, and read by the processes that it configures."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from proctor.controller.settings import OperatorSettings
+from proctor.gateway.config import read_config
+from proctor.gateway.traced import TraceTarget
+
+CHART = Path(__file__).parents[2] / "charts" / "proctor"
+PROVIDER = {
+    "name": "anthropic",
+    "format": "anthropic-messages",
+    "baseUrl": "https://api.anthropic.com",
+    "models": ["claude-*"],
+    "secretRef": {"name": "keys", "key": "anthropic"},
+}
+
+
+IMAGES = {
+    "images": {name: f"images.test/{name}:1" for name in ("operator", "gateway", "runner", "task")}
+}
+
+
+def helm(command, values=None):
+    return subprocess.run(
+        ["helm", *command, CHART, "--namespace=system", "--values=-"],
+        input=json.dumps({**IMAGES, **(values or {})}),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def render(values=None, release="proctor"):
+    result = helm(["template", release], values)
+    assert result.returncode == 0, result.stderr
+    return [document for document in yaml.safe_load_all(result.stdout) if document]
+
+
+def of_kind(documents, kind):
+    return {one["metadata"]["name"]: one for one in documents if one["kind"] == kind}
+
+
+def pod_specs(documents):
+    return {
+        (one["kind"], one["metadata"]["name"]): one["spec"]["template"]["spec"]
+        for one in documents
+        if one["kind"] in ("Deployment", "StatefulSet", "Job")
+    }
+
+
+def test_without_images_nothing_is_installed():
+    result = helm(["template", "proctor"], {"images": {}})
+    assert result.returncode != 0
+    assert "operator" in result.stderr
+
+
+def test_lint_finds_nothing():
+    result = helm(["lint", "--strict"])
+    assert result.returncode == 0, result.stdout
+
+
+def operator_settings(values=None):
+    (text,) = of_kind(render(values), "ConfigMap")["proctor-operator"]["data"].values()
+    return OperatorSettings.model_validate(yaml.safe_load(text))
+
+
+def test_the_operator_knows_which_models_the_gateway_prices():
+    price = {"inputUsdPerMtok": 1, "outputUsdPerMtok": 2, "source": "a page"}
+    prices = [{"model": name, **price} for name in ("our-own", "our:other")]
+    assert operator_settings({"gateway": {"prices": prices}}).priced_models == (
+        "our-own",
+        "our:other",
+    )
+
+
+def test_the_operator_can_read_its_settings():
+    settings = operator_settings()
+    assert settings.gateway_url == "http://proctor-gateway.system.svc:8080"
+    assert settings.namespaces == ()
+
+
+def test_the_gateway_can_read_its_configuration_and_finds_keys_in_files():
+    price = {
+        "model": "m",
+        "inputUsdPerMtok": 1,
+        "outputUsdPerMtok": "2.5",
+        "source": "here",
+    }
+    documents = render({"gateway": {"providers": [PROVIDER], "prices": [price]}})
+    (text,) = of_kind(documents, "ConfigMap")["proctor-gateway"]["data"].values()
+    config = read_config(text, "gateway.yaml")
+    assert config.operator_service_account == "system/proctor-operator"
+    assert config.providers[0].models == ("claude-*",)
+    assert str(config.providers[0].api_key_file) == "/var/run/proctor/keys/anthropic/key"
+
+
+def test_a_providers_key_is_mounted_in_the_gateway_only():
+    specs = pod_specs(render({"gateway": {"providers": [PROVIDER]}}))
+    holders = [
+        name
+        for (_, name), spec in specs.items()
+        if any("secret" in volume for volume in spec.get("volumes", ()))
+    ]
+    assert holders == ["proctor-gateway"]
+
+
+@pytest.mark.parametrize("user_id", [None, 1001])
+def test_the_user_of_trials_reaches_the_operator(user_id):
+    documents = render({"trials": {"userId": user_id}})
+    (text,) = of_kind(documents, "ConfigMap")["proctor-operator"]["data"].values()
+    assert OperatorSettings.model_validate(yaml.safe_load(text)).trial.user_id == user_id
+
+
+def test_every_pod_of_ours_is_restricted():
+    for name, spec in pod_specs(render()).items():
+        assert spec["securityContext"]["runAsNonRoot"] is True, name
+        assert spec["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+        for container in spec["containers"]:
+            security = container["securityContext"]
+            assert security["readOnlyRootFilesystem"] is True
+            assert security["allowPrivilegeEscalation"] is False
+            assert security["capabilities"] == {"drop": ["ALL"]}
+            assert container["resources"]["limits"]["memory"]
+
+
+def test_there_is_one_operator_and_never_two():
+    deployment = of_kind(render(), "Deployment")["proctor-operator"]["spec"]
+    assert (deployment["replicas"], deployment["strategy"]) == (1, {"type": "Recreate"})
+
+
+def test_no_role_reads_secrets_or_reaches_into_pods():
+    documents = render()
+    roles = [*of_kind(documents, "ClusterRole").values(), *of_kind(documents, "Role").values()]
+    resources = {
+        resource for role in roles for rule in role["rules"] for resource in rule["resources"]
+    }
+    assert not resources & {"secrets", "pods/exec", "pods/attach", "pods/ephemeralcontainers", "*"}
+
+
+def test_named_namespaces_are_served_by_roles_in_them():
+    documents = render({"watchNamespaces": ["a", "b"]})
+    places = {
+        (one["metadata"]["name"], one["metadata"]["namespace"])
+        for one in documents
+        if one["kind"] == "Role"
+    }
+    assert places >= {
+        ("proctor-operator", "a"),
+        ("proctor-operator", "b"),
+        ("proctor-gateway", "a"),
+    }
+    cluster_wide = of_kind(documents, "ClusterRole").keys()
+    assert cluster_wide == {"proctor-gateway-token-review", "proctor-view", "proctor-edit"}
+
+
+@pytest.mark.parametrize(
+    ("values", "kept"),
+    [
+        pytest.param({}, "keep", id="kept"),
+        pytest.param({"crds": {"keep": False}}, None, id="not-kept"),
+    ],
+)
+def test_crds_stay_when_the_chart_goes_if_the_values_say_so(values, kept):
+    crds = of_kind(render(values), "CustomResourceDefinition")
+    assert len(crds) == 2
+    for crd in crds.values():
+        assert crd["metadata"].get("annotations", {}).get("helm.sh/resource-policy") == kept
+
+
+def test_crds_can_be_left_to_others():
+    assert of_kind(render({"crds": {"install": False}}), "CustomResourceDefinition") == {}
+
+
+def test_a_ledger_can_have_a_volume_of_its_own():
+    documents = render({"gateway": {"ledger": {"persistent": True}}})
+    (claim,) = of_kind(documents, "StatefulSet")["proctor-gateway"]["spec"]["volumeClaimTemplates"]
+    assert claim["metadata"]["name"] == "ledger"
+
+
+def test_cassettes_and_traces_are_off_until_a_value_names_their_place():
+    container = pod_specs(render())["StatefulSet", "proctor-gateway"]["containers"][0]
+    assert "env" not in container
+    assert not any("cassette" in argument for argument in container["args"])
+
+
+def test_cassettes_lie_on_a_claim_and_traces_go_to_a_collector():
+    tracing = {
+        "otlpEndpoint": "http://c:4318/v1/traces",
+        "headersSecretRef": {"name": "otlp", "headers": {"x-api-key": "key"}},
+    }
+    values = {"gateway": {"cassettes": {"claimName": "calls"}, "tracing": tracing}}
+    documents = render(values)
+    spec = pod_specs(documents)["StatefulSet", "proctor-gateway"]
+    claims = [v["persistentVolumeClaim"] for v in spec["volumes"] if v["name"] == "cassettes"]
+    assert claims == [{"claimName": "calls"}]
+    (container,) = spec["containers"]
+    assert "--cassette-dir=/var/lib/proctor-cassettes" in container["args"]
+    (variable,) = container["env"]
+    (text,) = of_kind(documents, "ConfigMap")["proctor-gateway"]["data"].values()
+    target = read_config(text, "gateway.yaml").trace_target({variable["name"]: "v"})
+    assert target == TraceTarget("http://c:4318/v1/traces", {"x-api-key": "v"})
+
+
+def test_a_service_monitor_finds_both_processes():
+    monitors = of_kind(render({"serviceMonitor": {"enabled": True}}), "ServiceMonitor")
+    assert monitors.keys() == {"proctor-gateway", "proctor-operator"}
+
+
+def test_a_value_that_does_nothing_is_refused():
+    result = helm(["template", "proctor"], {"operator": {"replicas": 3}})
+    assert result.returncode != 0
+    assert "replicas" in result.stderr
+
+
+def test_names_follow_the_release():
+    documents = render(release="evals")
+    assert "evals-proctor-operator" in of_kind(documents, "Deployment")
