@@ -1,0 +1,73 @@
+# Everything that a person or CI does. `make help` lists it.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+CLUSTER := $(PYTHON) tests/cluster/harness
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+SOURCES := operator/src tests benchmarks sandbox-image
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-clients check generate images cluster-up cluster-down test-cluster bench clean
+
+help: ## Show this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "$(PYTHON) is older than 3.11: name a newer one, such as make PYTHON=python3.12 …" >&2; exit 2; }
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
+	  echo "$(PYTHON) cannot make a virtual environment: install its venv module (Debian: python3-venv)" >&2; exit 2; }
+
+$(VENV)/installed-cli: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "installing Proctor into $(VENV) …"
+	@$(PIP) --upgrade pip
+	@$(PIP) --editable '.[cli]'
+	@touch $@
+
+$(VENV)/installed-dev: $(VENV)/installed-cli
+	@echo "installing what the tests need …"
+	@$(PIP) --editable '.[cli,operator,gateway,runner]' --group dev
+	@touch $@
+
+demo: $(VENV)/installed-cli ## Run an evaluation here: no key, no cluster, no network
+	@$(BIN)/proctor run examples/demo --output results/demo-$$(date -u +%Y%m%dT%H%M%S); \
+	  status=$$?; [ $$status -le 1 ] || exit $$status
+
+test: $(VENV)/installed-dev ## Run the tests that need no cluster
+	@$(BIN)/python -m pytest -q -n 2
+
+test-clients: $(VENV)/installed-dev ## Test the gateway with the real Claude Code and Codex (needs npm)
+	@$(BIN)/python -m pytest -q tests/clients
+
+check: $(VENV)/installed-dev ## Lint, types, layers, generated files
+	@$(BIN)/ruff check $(SOURCES)
+	@$(BIN)/ruff format --check $(SOURCES)
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+	@$(BIN)/python -m proctor.schema --check
+
+generate: $(VENV)/installed-dev ## Write CRDs, JSON Schemas and reference pages from the models
+	@$(BIN)/python -m proctor.schema
+
+images: ## Build the container images as archives, and values for Helm: make images REGISTRY=…
+	@$(PYTHON) tests/cluster/images --values build/images.yaml $(if $(REGISTRY),--registry $(REGISTRY))
+
+cluster-up: ## Start a real Kubernetes node in namespaces of its own (root, Debian)
+	@$(CLUSTER) install
+	@$(CLUSTER) build
+	@$(CLUSTER) up
+
+cluster-down: ## Stop it; nothing is left behind
+	@$(CLUSTER) down
+
+test-cluster: $(VENV)/installed-dev test-clients cluster-up images ## Install the chart and test through the API
+	@status=0; \
+	  $(CLUSTER) exec -- $(abspath $(BIN))/python -m pytest -q --durations=10 -n 3 --dist loadfile -m 'not alone' tests/cluster && \
+	  $(CLUSTER) exec -- $(abspath $(BIN))/python -m pytest -q --durations=10 -m alone tests/cluster || status=$$?; \
+	  [ -n "$$PROCTOR_TEST_CLUSTER_KEEP" ] || $(CLUSTER) down; exit $$status
+
+bench: $(VENV)/installed-dev ## Measure: start of the phases, cost of the gateway
+	@for script in benchmarks/*/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+clean: ## Remove what was installed and built here
+	rm -rf $(VENV) results dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
