@@ -61,18 +61,16 @@ def test_all_criteria_are_judged_in_order():
 
 
 @pytest.mark.parametrize(
-    ("deed", "named"),
+    ("deed", "named", "most"),
     [
-        pytest.param(die, "died", id="dies"),
-        pytest.param(eat_memory, "MemoryError", id="eats-memory"),
-        pytest.param(recurse, "RecursionError", id="recurses"),
-        pytest.param(search_for_ever, "did not end", id="never-ends"),
+        pytest.param(die, "died", {}, id="dies"),
+        pytest.param(eat_memory, "MemoryError", {"memory_bytes": 1 << 28}, id="eats-memory"),
+        pytest.param(recurse, "RecursionError", {}, id="recurses"),
+        pytest.param(search_for_ever, "did not end", {"criterion_seconds": 1.0}, id="never-ends"),
     ],
 )
-def test_evidence_that_breaks_judging_scores_zero_and_the_next_is_judged(deed, named):
-    judged = judge_in_worker(
-        3, judging(nothing, deed, nothing), limits(criterion_seconds=3.0, memory_bytes=1 << 29)
-    )
+def test_evidence_that_breaks_judging_scores_zero_and_the_next_is_judged(deed, named, most):
+    judged = judge_in_worker(3, judging(nothing, deed, nothing), limits(**most))
 
     assert [one.verdict.score for one in judged] == [1.0, 0.0, 1.0]
     assert named in judged[1].verdict.explanation
@@ -117,3 +115,20 @@ def test_explanations_of_any_length_and_character_pass_the_pipe():
 
     assert judged.verdict.explanation.startswith("? xxx")
     assert len(judged.verdict.explanation) == 2000
+
+
+def test_memory_that_ends_while_an_error_unwinds_scores_zero():
+    # The interpreter then raises SystemError, which was unscored: an agent's 0 became a null.
+    judged = judge_in_worker(3, judging(nothing, recurse, nothing), limits(memory_bytes=1 << 24))
+
+    assert [one.verdict.score for one in judged] == [1.0, 0.0, 1.0]
+
+
+def test_system_error_of_judging_is_a_limit_of_the_evidence():
+    def unwind():
+        raise SystemError("error return without exception set")
+
+    judged = judge_in_worker(2, judging(unwind, nothing), limits())
+
+    assert [one.verdict.score for one in judged] == [0.0, 1.0]
+    assert "SystemError" in judged[0].verdict.explanation

@@ -7,6 +7,12 @@ from typing import Any, Self
 from proctor.api.verdict import Scored, Unscored, Verdict
 from proctor.runner.printing import printable
 
+EXHAUSTED = (MemoryError, RecursionError, SystemError)
+"""What evidence raises that takes all memory or depth: limits, since no harmless sample does.
+
+When memory ends while another error unwinds, the interpreter raises SystemError instead of it.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Judgement:

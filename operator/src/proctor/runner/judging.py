@@ -16,7 +16,7 @@ from proctor.runner.blame import missing_results
 from proctor.runner.capture import CapturedWorkspace
 from proctor.runner.claims import ClaimError, read_checks_report
 from proctor.runner.evidence import TrialEvidence
-from proctor.runner.judgement import Judgement
+from proctor.runner.judgement import EXHAUSTED, Judgement
 from proctor.runner.places import GradePlaces
 
 
@@ -61,7 +61,7 @@ def _limited(check: Check[Any]) -> Check[Any]:
     def check_within_limits(criterion: Any, evidence: Evidence, /) -> Verdict:
         try:
             return check(criterion, evidence)
-        except (MemoryError, RecursionError) as error:
+        except EXHAUSTED as error:
             raise EvidenceLimitError(type(error).__name__) from error
 
     return check_within_limits

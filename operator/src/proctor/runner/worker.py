@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from proctor.api.verdict import Scored, Unscored
-from proctor.runner.judgement import Judgement
+from proctor.runner.judgement import EXHAUSTED, Judgement
 
 CRITERION_SECONDS = 30.0
 _MOST_MEMORY = 1 << 30
@@ -136,7 +136,7 @@ def _guarded(make: Callable[[], Judge]) -> Judge:
             if not judges:
                 judges.append(make())
             return judges[0](index)
-        except (MemoryError, RecursionError) as error:
+        except EXHAUSTED as error:
             return _limit(index, type(error).__name__, time.monotonic() - begin)
         except Exception as error:  # noqa: BLE001 - said as unscored, never the agent's zero
             reason = f"judging failed: {type(error).__name__}: {error}"
