@@ -1,5 +1,6 @@
 """Loading image archives into the cluster's containerd, where pods find them without a pull."""
 
+import fcntl
 import json
 import shutil
 import subprocess
@@ -16,7 +17,16 @@ CTR = ("ctr", "--address", layout.CONTAINERD_SOCKET, "--namespace", "k8s.io")
 
 
 def load_image(state: State, path: Path, report: Report) -> None:
-    """Import an archive, unless images of its names and digests were imported before."""
+    """Import an archive, unless images of its names and digests were imported before.
+
+    One at a time: who comes meanwhile waits, and finds it loaded.
+    """
+    with state.images.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        _load(state, path, report)
+
+
+def _load(state: State, path: Path, report: Report) -> None:
     wanted = {image.name: image.digest for image in read_archive(path)}
     loaded = _loaded(state)
     names = ", ".join(wanted)
@@ -33,7 +43,9 @@ def load_image(state: State, path: Path, report: Report) -> None:
         )
     if done.returncode != 0:
         raise HarnessError(f"containerd did not import {path}: {done.stderr.strip()}")
-    state.images.write_text(json.dumps({**loaded, **wanted}))
+    fresh = state.images.with_suffix(".new")
+    fresh.write_text(json.dumps({**loaded, **wanted}))
+    fresh.replace(state.images)
     report(f"loaded: {names}")
 
 
