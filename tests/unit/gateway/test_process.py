@@ -48,7 +48,7 @@ class Bench:
         )
 
     @asynccontextmanager
-    async def gateway(self) -> AsyncIterator["Gateway"]:
+    async def gateway(self, *flags: str) -> AsyncIterator["Gateway"]:
         options = {
             "--config": self.folder / "config.yaml",
             "--host": "127.0.0.1",
@@ -60,7 +60,7 @@ class Bench:
         }
         arguments = [str(part) for option in options.items() for part in option]
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "proctor.gateway", *arguments, stderr=PIPE
+            sys.executable, "-m", "proctor.gateway", *arguments, *flags, stderr=PIPE
         )
         try:
             assert process.stderr is not None
@@ -122,9 +122,18 @@ async def test_a_process_serves_probes_calls_ledger_bills_and_metrics(bench: Ben
         'provider="script",status="2xx"} 1.0'
     ) in metrics
     assert "cost_usd_total{" not in metrics
-    lines = [json.loads(line) for line in log.splitlines()]
     assert code == 0
+    assert "model call" not in log
+
+
+async def test_a_verbose_process_logs_every_call(bench: Bench) -> None:
+    async with bench.gateway("--verbose") as gateway:
+        async with gateway.call(bench.agent) as response:
+            assert response.status == 200
+        _, log = await gateway.stop()
+    lines = [json.loads(line) for line in log.splitlines()]
     assert ("model call", "trial-1") in [(x["message"], x.get("trial_uid")) for x in lines]
+    assert {line["logger"].partition(".")[0] for line in lines} == {"proctor"}
 
 
 async def test_a_killed_process_forgets_nothing_that_was_spent(bench: Bench) -> None:

@@ -10,7 +10,7 @@ from proctor.gateway.ledger import Ending, OpenCall
 from proctor.gateway.limits import Refusal
 from proctor.gateway.logs import JsonLines
 from proctor.gateway.report import Report
-from proctor.metrics.gateway import GatewayMetrics
+from proctor.metrics.gateway import GatewayMetrics, ModelCall
 from proctor.wire.format import Reading
 
 DONE = Ending(200, Reading(Usage(1000, 100), complete=True))
@@ -81,11 +81,50 @@ def test_a_call_that_could_not_be_booked_is_counted_and_logged(
     assert "the ledger cannot be written" in caplog.text
 
 
-def test_a_line_of_the_log_is_a_json_object(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_call_that_went_well_needs_no_line(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, "proctor.gateway"):
         Bench().call(MODEL, DONE)
+    assert not caplog.records
+
+
+def test_a_call_that_its_provider_failed_is_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+    Bench().call(MODEL, Ending(None, provider_failure="gone"))
+    assert [(line.levelname, line.message) for line in caplog.records] == [
+        ("WARNING", "model call")
+    ]
+
+
+def test_durations_are_one_histogram_for_all_namespaces() -> None:
+    metrics = GatewayMetrics()
+    for namespace, seconds in (("a", 0.0625), ("b", 0.25), ("b", 1000.0)):
+        metrics.started()
+        metrics.ended(ModelCall(namespace, "p", "m", 200, seconds, None, None))
+    lines = metrics.scrape()[0].decode().splitlines()
+    seconds = {
+        line.partition("{")[2].rpartition("}")[0]: line.rpartition(" ")[2]
+        for line in lines
+        if line.startswith("proctor_gateway_call_duration_seconds_bucket")
+    }
+    of_call = 'model="m",provider="p"'
+    assert seconds[f'le="0.1",{of_call}'] == "1.0"
+    assert seconds[f'le="0.25",{of_call}'] == "2.0"
+    assert seconds[f'le="600.0",{of_call}'] == "2.0"
+    assert seconds[f'le="+Inf",{of_call}'] == "3.0"
+    assert f"proctor_gateway_call_duration_seconds_count{{{of_call}}} 3.0" in lines
+    assert f"proctor_gateway_call_duration_seconds_sum{{{of_call}}} 1000.3125" in lines
+
+
+def test_usage_that_was_not_measured_makes_no_sample_of_tokens() -> None:
+    bench = Bench()
+    bench.call(MODEL, Ending(None, provider_failure="gone"))
+    assert not [line for line in bench.series() if line.startswith("proctor_gateway_tokens")]
+
+
+def test_a_line_of_the_log_is_a_json_object(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG, "proctor.gateway"):
+        Bench().call(MODEL, DONE)
     line = json.loads(JsonLines().format(caplog.records[0]))
-    assert (line["level"], line["message"], line["trial_uid"]) == ("info", "model call", "trial-1")
+    assert (line["level"], line["message"], line["trial_uid"]) == ("debug", "model call", "trial-1")
     assert Decimal(line["cost_usd"]) == Decimal("0.002")
 
 

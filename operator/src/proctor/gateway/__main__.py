@@ -24,6 +24,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run until SIGTERM or SIGINT; 0 then, 2 for a bad configuration, 1 for a failure of ours."""
     options = _parser().parse_args(argv)
     log_to_stderr()
+    logging.getLogger("proctor").setLevel(logging.DEBUG if options.verbose else logging.INFO)
     try:
         config = _config(options.config)
         server = _api_server(options, os.environ)
@@ -76,6 +77,7 @@ def _api_server(options: argparse.Namespace, environment: Mapping[str, str]) -> 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m proctor.gateway", description=__doc__)
     parser.add_argument("--config", type=Path, required=True, help="configuration, YAML")
+    parser.add_argument("--verbose", action="store_true", help="log every call")
     parser.add_argument("--host", default="0.0.0.0", help="address to listen on")
     parser.add_argument("--port", type=int, default=8080, help="port to listen on; 0: any")
     parser.add_argument("--ledger-dir", type=Path, help="folder that the ledger is kept in")

@@ -2,8 +2,7 @@
 
 import asyncio
 import hashlib
-from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
+from collections.abc import Callable
 
 from aiohttp import web
 
@@ -84,12 +83,10 @@ class Exchange:
         self._meter = self._forward.wire_format.meter(is_stream)
         self._decoder, self._is_plain = Decoder(encoding), not encoding
         in_pieces = is_stream or (self._forward.request.stream and answer.status < 400)
-        chunks = self._pieces(answer, relay) if in_pieces else self._body(answer)
+        out = _Out(http, response, self._client_idle_seconds)
         await response.prepare(http)
         try:
-            async with aclosing(chunks):
-                async for chunk in chunks:
-                    await self._hand_on(http, response, chunk)
+            await (self._stream(answer, relay, out) if in_pieces else self._body(answer, out))
         except TimeoutError:
             # A client that takes nothing has gone without a word.
             _cut(http)
@@ -101,27 +98,17 @@ class Exchange:
         await response.write_eof()
         return response
 
-    async def _hand_on(self, http: web.Request, response: web.StreamResponse, chunk: bytes) -> None:
-        """Write a chunk; only a client that is behind can keep it waiting, and needs a timer."""
-        transport = http.transport
-        behind = 0 if transport is None else transport.get_write_buffer_size()
-        if behind + len(chunk) < _NEVER_WAITS_BYTES:
-            await response.write(chunk)
-            return
-        async with asyncio.timeout(self._client_idle_seconds):
-            await response.write(chunk)
-
-    async def _pieces(self, answer: Answer, relay: Relay | None) -> AsyncGenerator[bytes, None]:
+    async def _stream(self, answer: Answer, relay: Relay | None, out: "_Out") -> None:
         async for chunk in answer.body:
             if self._read(chunk):
                 self._settle()
             passed = chunk if relay is None else relay.feed(chunk)
             if passed:
-                yield passed
+                await out.write(passed)
         self._came_whole = True
         self._settle()
         if relay is not None:
-            yield relay.end()
+            await out.write(relay.end())
 
     def _read(self, chunk: bytes) -> bool:
         """Read usage as it passes by; whether a client can know by now that a stream is over."""
@@ -135,16 +122,16 @@ class Exchange:
                 meter.feed(piece)
         return meter.is_over
 
-    async def _body(self, answer: Answer) -> AsyncGenerator[bytes, None]:
+    async def _body(self, answer: Answer, out: "_Out") -> None:
         last = b""
         async for chunk in answer.body:
             self._read(chunk)
             if last:
-                yield last
+                await out.write(last)
             last = chunk
         self._came_whole = True
         self._settle()
-        yield last
+        await out.write(last)
 
     def _settle(self) -> None:
         if not self._is_settled:
@@ -185,6 +172,27 @@ class Exchange:
     def _who(self) -> str:
         provider = self._forward.provider
         return f"provider {provider.name!r}" if provider else "the script"
+
+
+class _Out:
+    """The way to the client."""
+
+    def __init__(
+        self, http: web.Request, response: web.StreamResponse, idle_seconds: float
+    ) -> None:
+        self._http = http
+        self._response = response
+        self._idle_seconds = idle_seconds
+
+    async def write(self, chunk: bytes) -> None:
+        """Write; only a client that is behind can keep it waiting, and needs a timer."""
+        transport = self._http.transport
+        behind = 0 if transport is None else transport.get_write_buffer_size()
+        if behind + len(chunk) < _NEVER_WAITS_BYTES:
+            await self._response.write(chunk)
+            return
+        async with asyncio.timeout(self._idle_seconds):
+            await self._response.write(chunk)
 
 
 def _headers(answer: Answer, relay: Relay | None) -> list[tuple[str, str]]:

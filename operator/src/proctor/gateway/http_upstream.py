@@ -4,9 +4,9 @@ import asyncio
 import random
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from types import TracebackType
 
 import aiohttp
 from yarl import URL
@@ -60,36 +60,33 @@ class HttpUpstream:
         self._now = now
         self._limiters = Limiters(now, time.monotonic)
 
-    @asynccontextmanager
-    async def answer(self, forward: Forward) -> AsyncIterator[Answer]:
+    def answer(self, forward: Forward) -> "_Held":
         """Ask the provider, again when it failed before it answered."""
+        return _Held(self, forward)
+
+    async def open(self, forward: Forward, held: "_Held") -> Answer:
+        """An answer; what is to be closed after it is handed to ``held``."""
         if forward.provider is None:
             raise UnansweredError("no provider", sent=False)
         key = forward.provider.key.read()
         deadline = asyncio.get_running_loop().time() + self._timeouts.total_seconds
         asked = _Asked(forward, forward.provider, key, deadline)
-        response, held = await self._ask(asked)
-        async with held:
-            yield await self._answer(asked, response)
-
-    async def _ask(self, asked: _Asked) -> tuple[aiohttp.ClientResponse, AsyncExitStack]:
-        """An answer, with what is to be closed after it."""
         attempt = 0
         while True:
-            async with AsyncExitStack() as tries:
-                found = await self._try(asked, attempt, tries)
-                if isinstance(found, aiohttp.ClientResponse):
-                    return found, tries.pop_all()
+            found = await self._try(asked, attempt, held)
+            if isinstance(found, aiohttp.ClientResponse):
+                return await self._answer(asked, found)
+            held.close()
             await asyncio.sleep(found)
             attempt += 1
 
     async def _try(
-        self, asked: _Asked, attempt: int, tries: AsyncExitStack
+        self, asked: _Asked, attempt: int, held: "_Held"
     ) -> aiohttp.ClientResponse | float:
-        """An answer that ``tries`` closes, or how long to wait before the next attempt."""
-        turn = await self._turn(asked, tries)
+        """An answer, or how long to wait before the next attempt."""
+        turn = held.turn = await self._turn(asked)
         try:
-            response = await self._send(asked)
+            response = held.response = await self._send(asked)
         except _NOT_SENT_YET as error:
             asked.forward.way.sent = False
             return self._wait(attempt, _said(asked.provider, error), error, sent=False)
@@ -97,8 +94,6 @@ class HttpUpstream:
             return self._wait(attempt, _said(asked.provider, error), error, sent=True)
         except (aiohttp.ClientError, TimeoutError) as error:
             raise UnansweredError(_said(asked.provider, error), sent=True) from error
-        # Closing, not releasing: what the client did not want to read must not be paid for.
-        tries.callback(response.close)
         headers = {name.lower(): value for name, value in response.headers.items()}
         wait = None
         if response.status >= 400 and headers.get("x-should-retry") != "false":
@@ -109,15 +104,13 @@ class HttpUpstream:
             _learn(turn, response.status, headers, wait)
         return response if wait is None else wait
 
-    async def _turn(self, asked: _Asked, tries: AsyncExitStack) -> Turn | None:
+    async def _turn(self, asked: _Asked) -> Turn | None:
         """A call's turn; lists and counts have limits of their own."""
         forward = asked.forward
         if forward.operation != "generate":
             return None
         limiter = self._limiters.of(asked.provider.name, asked.key)
-        turn = await limiter.begin(forward.trial, forward.reserved.total)
-        tries.callback(turn.end)
-        return turn
+        return await limiter.begin(forward.trial, forward.reserved.total)
 
     def _wait(self, attempt: int, said: str, error: Exception, *, sent: bool) -> float:
         wait = self._retries.wait_seconds(attempt, chance=_chance())
@@ -174,6 +167,43 @@ class HttpUpstream:
             raise CutError(said) from error
         finally:
             patience.end()
+
+
+class _Held:
+    """The context of one call: its turn at the provider, and the answer that is open."""
+
+    def __init__(self, upstream: HttpUpstream, forward: Forward) -> None:
+        self._upstream = upstream
+        self._forward = forward
+        self.turn: Turn | None = None
+        self.response: aiohttp.ClientResponse | None = None
+
+    async def __aenter__(self) -> Answer:
+        """Ask."""
+        try:
+            return await self._upstream.open(self._forward, self)
+        except BaseException:
+            self.close()
+            raise
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """End the answer."""
+        self.close()
+
+    def close(self) -> None:
+        """End what one attempt holds."""
+        turn, response = self.turn, self.response
+        self.turn = self.response = None
+        if response is not None:
+            # Closing, not releasing: what the client did not want to read must not be paid for.
+            response.close()
+        if turn is not None:
+            turn.end()
 
 
 def _learn(turn: Turn, status: int, headers: Mapping[str, str], wait: float | None) -> None:

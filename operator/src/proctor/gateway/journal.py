@@ -18,11 +18,10 @@ from pathlib import Path
 from typing import Protocol
 
 from proctor.api.errors import PlatformError
-from proctor.gateway.events import ONLY_IN_ENTRIES, Fact, from_json, to_json
+from proctor.gateway.events import ONLY_IN_ENTRIES, Fact, from_json, to_line
 
 _SUFFIX = ".jsonl"
 _MOST_OPEN = 128
-_ENCODE = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 _to_disk = getattr(os, "fdatasync", os.fsync)  # macOS has only the second
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 
@@ -85,7 +84,7 @@ class FolderJournal:
     def append(self, fact: Fact) -> None:
         """Write one line."""
         file, path = self._file(fact.run, fact.trial_uid, fact.attempt)
-        line = b"\n" + _ENCODE(to_json(fact)).encode()
+        line = f"\n{to_line(fact)}".encode()
         written = os.write(file, line)
         self._dirty.add(path)
         if written != len(line):

@@ -5,7 +5,7 @@ cannot slip through together. A call is booked for what it may cost, and settled
 Every fact is written down before it counts, and runs are read again when somebody asks for them.
 """
 
-import uuid
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -112,7 +112,7 @@ class Ledger:
             trial_uid=account.trial_uid,
             attempt=account.attempt,
             at=self._now(),
-            call=uuid.uuid4().hex,
+            call=os.urandom(16).hex(),
             mode=account.mode,
             model=ask.model,
             provider=ask.provider,

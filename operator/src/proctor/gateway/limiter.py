@@ -65,7 +65,10 @@ class Limiter:
 
     async def begin(self, trial: str, tokens: int) -> Turn:
         """The same for who ends the turn itself, in each case."""
-        return Turn(self, await self._number(trial, tokens), self._now)
+        number = self._at_once(tokens)
+        if number is None:
+            number = await self._number(trial, tokens)
+        return Turn(self, number, self._now)
 
     def ended(self, turn: Turn) -> None:
         """A call is no longer in flight."""
@@ -76,6 +79,13 @@ class Limiter:
     def waiting(self) -> int:
         """Calls that wait."""
         return sum(len(queue) for queue in self._queues.values())
+
+    def _at_once(self, tokens: int) -> int | None:
+        """The number of a call that waits for nobody; None: it has to wait."""
+        if self._queues:
+            return None
+        now = self.clock()
+        return self.pace.sent(tokens, now) if self.pace.wait_seconds(tokens, now) == 0 else None
 
     async def _number(self, trial: str, tokens: int) -> int:
         waiting = _Waiting(tokens, self.clock())

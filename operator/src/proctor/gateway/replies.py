@@ -67,6 +67,8 @@ async def caller(accounts: Accounts, http: web.Request) -> Account:
         raise CallError(403, "this key makes no model calls")
     account = found.account
     sent = account.traceparent or http.headers.get("traceparent", "")
+    if (account.role, account.traceparent) == (found.role, sent):
+        return account
     return replace(account, role=found.role, traceparent=sent)
 
 

@@ -43,7 +43,8 @@ class Report:
                 spent_usd=ended.cost_usd if opened.mode in SPENDING_MODES else None,
             )
         )
-        level = logging.WARNING if ended.provider_failure else logging.INFO
+        # The ledger has every call: the log tells of those that somebody has to look at.
+        level = logging.WARNING if ended.provider_failure else logging.DEBUG
         _log(level, "model call", call, status=ended.status, seconds=seconds, **_figures(ended))
 
     def refused(self, account: Account, refusal: Refusal) -> None:
