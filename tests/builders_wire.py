@@ -128,8 +128,12 @@ class Sample:
     paths: tuple[str, str]
     asked: dict[str, Any]
     answer: bytes
-    stream: bytes
+    events: list[dict[str, Any]]
     usage: tuple[Usage, Usage]
+
+    @property
+    def stream(self) -> bytes:
+        return sse(self.events)
 
     @property
     def target(self) -> Callable[[bool], str]:
@@ -154,7 +158,7 @@ SAMPLES = {
             ("/v1/messages", "/v1/messages"),
             {**_MESSAGES, "max_tokens": 9},
             _dumped(A_MESSAGE),
-            sse(MESSAGE_EVENTS),
+            MESSAGE_EVENTS,
             (Usage(100, 20), _BOTH),
         ),
         Sample(
@@ -162,7 +166,7 @@ SAMPLES = {
             ("/v1/chat/completions", "/v1/chat/completions"),
             {**_MESSAGES, "stream_options": {"include_usage": True}},
             _dumped(A_COMPLETION),
-            sse(COMPLETION_CHUNKS),
+            COMPLETION_CHUNKS,
             (Usage(100, 20), Usage(100, 20)),
         ),
         Sample(
@@ -170,7 +174,7 @@ SAMPLES = {
             ("/v1/responses", "/v1/responses"),
             {"model": MODEL, "input": "Grüße?"},
             _dumped(A_RESPONSE),
-            sse(RESPONSE_EVENTS),
+            RESPONSE_EVENTS,
             (_BOTH, _BOTH),
         ),
         Sample(
@@ -181,7 +185,7 @@ SAMPLES = {
             ),
             {"contents": [{"role": "user", "parts": [{"text": "Grüße?"}]}]},
             _dumped(A_GENERATION),
-            sse(GENERATION_PIECES),
+            GENERATION_PIECES,
             (_BOTH, _BOTH),
         ),
     )

@@ -124,7 +124,13 @@ async def test_usage_is_reported_with_cached_tokens_apart(answer, api, tmp_path)
     ("body", "api"),
     [
         pytest.param({"content": []}, "Messages", id="messages"),
+        pytest.param({"content": [], "usage": {}}, "Messages", id="messages-empty"),
         pytest.param({"choices": [{"message": {"content": "ok"}}]}, "ChatCompletions", id="chat"),
+        pytest.param(
+            {"choices": [{"message": {"content": "ok"}}], "usage": {}},
+            "ChatCompletions",
+            id="chat-empty",
+        ),
     ],
 )
 async def test_no_figures_are_no_usage(body, api, tmp_path):

@@ -107,9 +107,16 @@ def test_a_body_without_figures_measures_nothing(data: bytes) -> None:
     assert read(data, stream=False) == Reading(characters=0 if data == b"{}" else len(data))
 
 
-def test_figures_that_are_no_counts_are_zero() -> None:
+def test_figures_that_are_no_counts_are_unmeasured() -> None:
     usage = {"input_tokens": -1, "output_tokens": True, "cache_read_input_tokens": "9"}
-    assert read(body(**{**A_MESSAGE, "usage": usage}), stream=False).usage == Usage()
+    reading = read(body(**{**A_MESSAGE, "usage": usage}), stream=False)
+    assert (reading.usage, reading.complete) == (None, False)
+
+
+def test_output_that_only_the_beginning_told_is_not_final() -> None:
+    events = [{**e, "usage": {}} if e["type"] == "message_delta" else e for e in MESSAGE_EVENTS]
+    reading = read(sse(events))
+    assert (reading.usage, reading.complete) == (Usage(100, 1, cache_read=7), False)
 
 
 def test_an_error_body_is_quoted() -> None:

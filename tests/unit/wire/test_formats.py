@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders_gateway import body
+from builders_gateway import body, sse
 from builders_wire import SAMPLES, Sample
 from proctor.api.usage import Usage, UsageDetails
 from proctor.wire.format import ModelRequest, Reading, RequestError
@@ -175,3 +175,78 @@ def test_the_fast_mode_is_a_tier() -> None:
         message["usage"].update(figures)
         assert read(sample, json.dumps(message).encode(), events=False).tier == tier
         message["usage"].pop("speed", None)
+
+
+USAGE = {"gemini": "usageMetadata"}
+MAIN = {
+    "anthropic-messages": ("input_tokens", "output_tokens"),
+    "openai-chat": ("prompt_tokens", "completion_tokens"),
+    "openai-responses": ("input_tokens", "output_tokens"),
+    "gemini": ("promptTokenCount", "candidatesTokenCount"),
+}
+UNTOLD = pytest.mark.parametrize(
+    "untold",
+    [
+        pytest.param(None, id="null"),
+        pytest.param({}, id="empty"),
+        pytest.param({"other": 1}, id="other-names"),
+        pytest.param("nulls", id="null-figures"),
+        pytest.param("texts", id="figures-as-text"),
+    ],
+)
+
+
+def figures(sample: Sample, untold: object) -> object:
+    values = {"nulls": None, "texts": "7"}
+    if not isinstance(untold, str):
+        return untold
+    return dict.fromkeys(MAIN[sample.wire_format.name], values[untold])
+
+
+def with_figures(item: object, name: str, figures: object) -> object:
+    """An answer or event with other figures, wherever it has some."""
+    if not isinstance(item, dict):
+        return item
+    changed = {key: with_figures(value, name, figures) for key, value in item.items()}
+    return {**changed, name: figures} if isinstance(item.get(name), dict) else changed
+
+
+def streamed_with(sample: Sample, figures: object) -> bytes:
+    name = USAGE.get(sample.wire_format.name, "usage")
+    return sse([with_figures(event, name, figures) for event in sample.events])
+
+
+@EACH
+@UNTOLD
+def test_figures_that_say_nothing_are_unmeasured_and_never_zero(
+    sample: Sample, untold: object
+) -> None:
+    """``usage: {}`` was once 0 tokens, complete and free."""
+    name = USAGE.get(sample.wire_format.name, "usage")
+    body = with_figures(json.loads(sample.answer), name, figures(sample, untold))
+    whole = read(sample, json.dumps(body).encode(), events=False)
+    streamed = read(sample, streamed_with(sample, figures(sample, untold)))
+    for reading in (whole, streamed):
+        assert (reading.usage, reading.complete) == (None, False)
+        assert reading.stop_reason
+        assert reading.characters > 0
+
+
+@EACH
+def test_input_alone_is_told_and_not_complete(sample: Sample) -> None:
+    name = USAGE.get(sample.wire_format.name, "usage")
+    told = {MAIN[sample.wire_format.name][0]: 30}
+    body = with_figures(json.loads(sample.answer), name, told)
+    whole = read(sample, json.dumps(body).encode(), events=False)
+    for reading in (whole, read(sample, streamed_with(sample, told))):
+        assert (reading.usage, reading.complete) == (Usage(30), False)
+
+
+@EACH
+def test_figures_of_zero_are_measured(sample: Sample) -> None:
+    name = USAGE.get(sample.wire_format.name, "usage")
+    body = with_figures(
+        json.loads(sample.answer), name, dict.fromkeys(MAIN[sample.wire_format.name], 0)
+    )
+    reading = read(sample, json.dumps(body).encode(), events=False)
+    assert (reading.usage, reading.complete) == (Usage(), True)

@@ -177,3 +177,22 @@ def test_an_item_beyond_the_limit_is_skipped_and_its_followers_are_found() -> No
     data = b'[{"a": "' + b"x" * 200 + b'"}, {"b": 1}]'
     found = [i for at in range(0, len(data), 10) for i in cutter.feed(data[at : at + 10])]
     assert found == ['{"b": 1}']
+
+
+@pytest.mark.parametrize(
+    ("told", "usage", "complete"),
+    [
+        pytest.param({"totalTokenCount": 9}, Usage(9), True, id="nothing-written"),
+        pytest.param(
+            {"totalTokenCount": 16, "thoughtsTokenCount": 7}, Usage(9, 7), True, id="only-thoughts"
+        ),
+        pytest.param({"totalTokenCount": 20}, Usage(9, 11), True, id="total-tells-output"),
+        pytest.param({"thoughtsTokenCount": 7}, Usage(9, 7), False, id="no-total"),
+    ],
+)
+def test_a_figure_of_0_that_google_leaves_out_is_told_by_the_total(
+    told: dict[str, int], usage: Usage, complete: bool
+) -> None:
+    answer = {**A_GENERATION, "usageMetadata": {"promptTokenCount": 9, **told}}
+    reading = read(body(**answer))
+    assert (reading.usage, reading.complete) == (usage, complete)

@@ -87,6 +87,15 @@ def test_the_usage_chunk_is_hidden_and_the_rest_passes_byte_for_byte(places: lis
     assert passed == sse([chunk for chunk in COMPLETION_CHUNKS if chunk is not USAGE_CHUNK])
 
 
+def test_a_usage_chunk_without_figures_is_hidden_too() -> None:
+    assert hidden(sse([{**USAGE_CHUNK, "usage": {}}])) == b""
+
+
+def test_figures_stay_when_a_later_chunk_has_none() -> None:
+    reading = read(sse([*COMPLETION_CHUNKS[:4], {**USAGE_CHUNK, "usage": {}}]))
+    assert (reading.usage, reading.complete) == (Usage(100, 20), True)
+
+
 def test_an_unfinished_event_passes_at_the_end() -> None:
     assert hidden(b"data: half") == b"data: half"
 

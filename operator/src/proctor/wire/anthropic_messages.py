@@ -12,13 +12,16 @@ from proctor.wire import anthropic_answer
 from proctor.wire.fields import (
     BodyMeter,
     count,
+    figures,
+    is_count,
     mapping,
     mappings,
     messages_request,
+    present,
     text,
     write_json,
 )
-from proctor.wire.format import Meter, ModelRequest, Outgoing, Reading
+from proctor.wire.format import Figures, Meter, ModelRequest, Outgoing, Reading
 from proctor.wire.script import ScriptedAnswer
 from proctor.wire.sse import EventParser
 from proctor.wire.stream_meter import StreamMeter
@@ -110,43 +113,43 @@ def _content_text(content: object) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def _usage(figures: Mapping[str, Any]) -> tuple[Usage, UsageDetails]:
-    hour = count(mapping(figures.get("cache_creation")).get("ephemeral_1h_input_tokens"))
-    output = mapping(figures.get("output_tokens_details"))
+def _figures(told: Mapping[str, Any]) -> Figures:
+    hour = count(mapping(told.get("cache_creation")).get("ephemeral_1h_input_tokens"))
+    output = mapping(told.get("output_tokens_details"))
     usage = Usage(
-        input=count(figures.get("input_tokens")),
-        output=count(figures.get("output_tokens")),
-        cache_read=count(figures.get("cache_read_input_tokens")),
-        cache_write=count(figures.get("cache_creation_input_tokens")),
+        input=count(told.get("input_tokens")),
+        output=count(told.get("output_tokens")),
+        cache_read=count(told.get("cache_read_input_tokens")),
+        cache_write=count(told.get("cache_creation_input_tokens")),
     )
     details = UsageDetails(
         cache_write_1h=min(hour, usage.cache_write),
         reasoning=min(count(output.get("thinking_tokens")), usage.output),
     )
-    return usage, details
+    return figures(usage, details, told.get("input_tokens"), told.get("output_tokens"))
 
 
-def _tier(figures: Mapping[str, Any]) -> str | None:
+def _tier(told: Mapping[str, Any]) -> str | None:
     """The tier that sets the price: the fast mode, or else the service tier."""
-    if figures.get("speed") == "fast":
+    if told.get("speed") == "fast":
         return "fast"
-    return text(figures.get("service_tier")) or None
+    return text(told.get("service_tier")) or None
 
 
 def _read_body(body: Mapping[str, Any]) -> Reading:
     if body.get("type") == "error":
         return Reading(error=_error_text(body))
     blocks = mappings(body.get("content"))
-    figures = body.get("usage")
-    usage, details = _usage(mapping(figures))
+    told = mapping(body.get("usage"))
+    read = _figures(told)
     return Reading(
-        usage=usage if isinstance(figures, dict) else None,
-        details=details,
-        complete=isinstance(figures, dict),
+        usage=read.usage,
+        details=read.details,
+        complete=read.complete,
         stop_reason=text(body.get("stop_reason")) or None,
         tools=tuple(text(b.get("name")) for b in blocks if b.get("type") == "tool_use"),
         characters=sum(_length(block) for block in blocks),
-        tier=_tier(mapping(figures)),
+        tier=_tier(told),
     )
 
 
@@ -171,7 +174,7 @@ class _Tally:
     """Adds up the events; the figures of ``message_delta`` are cumulative and win."""
 
     def __init__(self) -> None:
-        self._figures: dict[str, Any] = {}
+        self._told: dict[str, Any] = {}
         self._stop_reason: str | None = None
         self._tools: list[str] = []
         self._error: str | None = None
@@ -192,14 +195,11 @@ class _Tally:
                 said = delta.get("text")
                 self.characters += len(said) if type(said) is str else _length(delta)
             case "message_start":
-                self._add(mapping(item.get("message")).get("usage"))
+                self._told.update(present(mapping(item.get("message")).get("usage")))
             case "content_block_start":
                 self._start(mapping(item.get("content_block")))
             case "message_delta":
-                self._add(item.get("usage"))
-                reason = text(mapping(item.get("delta")).get("stop_reason"))
-                self._stop_reason = reason or self._stop_reason
-                self._is_told = bool(self._figures) and self._stop_reason is not None
+                self._end(mapping(item.get("delta")), present(item.get("usage")))
             case "error":
                 self._error = _error_text(item)
 
@@ -208,18 +208,21 @@ class _Tally:
         if block.get("type") == "tool_use":
             self._tools.append(text(block.get("name")))
 
-    def _add(self, figures: object) -> None:
-        self._figures.update({k: v for k, v in mapping(figures).items() if v is not None})
+    def _end(self, delta: Mapping[str, Any], told: Mapping[str, Any]) -> None:
+        """Take the final figures; the output in ``message_start`` is only where it began."""
+        self._told.update(told)
+        self._stop_reason = text(delta.get("stop_reason")) or self._stop_reason
+        self._is_told = self._stop_reason is not None and is_count(told.get("output_tokens"))
 
     def reading(self) -> Reading:
-        usage, details = _usage(self._figures)
+        read = _figures(self._told)
         return Reading(
-            usage=usage if self._figures else None,
-            details=details,
-            complete=self._is_told and not self._error,
+            usage=read.usage,
+            details=read.details,
+            complete=self._is_told and read.complete and not self._error,
             stop_reason=self._stop_reason,
             tools=tuple(self._tools),
             error=self._error,
             characters=self.characters,
-            tier=_tier(self._figures),
+            tier=_tier(self._told),
         )

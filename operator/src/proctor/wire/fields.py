@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
-from proctor.wire.format import Reading, RequestError
+from proctor.api.usage import Usage, UsageDetails
+from proctor.wire.format import NO_FIGURES, Figures, Reading, RequestError
 
 MAX_BODY_BYTES = 32 * 1024 * 1024
 """A larger JSON answer is not read for usage figures."""
@@ -75,10 +76,28 @@ def text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
+def is_count(value: object) -> TypeGuard[int]:
+    """Whether it is a whole number of 0 or more."""
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
 def count(value: object) -> int:
     """The whole number of 0 or more; anything else is 0."""
-    is_count = isinstance(value, int) and not isinstance(value, bool) and value > 0
-    return value if is_count else 0  # type: ignore[return-value]
+    return value if is_count(value) else 0
+
+
+def present(value: object) -> dict[str, Any]:
+    """Those fields of an object that are not null."""
+    return {name: field for name, field in mapping(value).items() if field is not None}
+
+
+def figures(usage: Usage, details: UsageDetails, heard: object, said: object) -> Figures:
+    """What was told, by the provider's own counts of input and output.
+
+    Without either nothing was measured, and without one of them the usage is a part.
+    """
+    told = is_count(heard), is_count(said)
+    return Figures(usage, details, all(told)) if any(told) else NO_FIGURES
 
 
 class BodyMeter:

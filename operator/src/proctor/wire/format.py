@@ -49,6 +49,25 @@ class ModelRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class Figures:
+    """What a provider's usage figures say.
+
+    Args:
+        usage: None when they tell neither input nor output: unmeasured, not zero.
+        details: Parts of ``usage`` with a price or meaning of their own.
+        complete: Whether they tell both.
+    """
+
+    usage: Usage | None = None
+    details: UsageDetails = NO_DETAILS
+    complete: bool = False
+
+
+NO_FIGURES = Figures()
+"""Nothing was told."""
+
+
+@dataclass(frozen=True, slots=True)
 class Reading:
     """What an answer said of itself, as far as it was read.
 

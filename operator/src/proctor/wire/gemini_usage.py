@@ -4,8 +4,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from proctor.api.usage import Usage, UsageDetails
-from proctor.wire.fields import count, mapping, mappings, text, write_json
-from proctor.wire.format import Reading
+from proctor.wire.fields import (
+    count,
+    figures,
+    is_count,
+    mapping,
+    mappings,
+    present,
+    text,
+    write_json,
+)
+from proctor.wire.format import Figures, Reading
 
 
 class GeminiTally:
@@ -17,7 +26,7 @@ class GeminiTally:
     is_over = False
 
     def __init__(self) -> None:
-        self._figures: dict[str, Any] = {}
+        self._told: dict[str, Any] = {}
         self._stop_reason: str | None = None
         self._tools: list[str] = []
         self._error: str | None = None
@@ -32,7 +41,7 @@ class GeminiTally:
         error = mapping(item.get("error"))
         if error:
             self._error = f"{text(error.get('status')) or 'error'}: {text(error.get('message'))}"
-        self._figures.update(mapping(item.get("usageMetadata")))
+        self._told.update(present(item.get("usageMetadata")))
         blocked = text(mapping(item.get("promptFeedback")).get("blockReason"))
         self._stop_reason = blocked or self._stop_reason
         for candidate in mappings(item.get("candidates")):
@@ -49,39 +58,49 @@ class GeminiTally:
 
     def reading(self) -> Reading:
         """What was read so far."""
-        usage, details = _usage(self._figures)
+        read = _figures(self._told)
         return Reading(
-            usage=usage if self._figures else None,
-            details=details,
-            complete=bool(self._figures and self._stop_reason) and not self._error,
+            usage=read.usage,
+            details=read.details,
+            complete=read.complete and bool(self._stop_reason) and not self._error,
             stop_reason=self._stop_reason,
             tools=tuple(self._tools),
             error=self._error,
             characters=self.characters,
-            tier=text(self._figures.get("serviceTier")) or None,
+            tier=text(self._told.get("serviceTier")) or None,
         )
 
 
-def _usage(figures: Mapping[str, Any]) -> tuple[Usage, UsageDetails]:
-    prompt = count(figures.get("promptTokenCount"))
-    cached = min(count(figures.get("cachedContentTokenCount")), prompt)
-    thoughts = count(figures.get("thoughtsTokenCount"))
+def _figures(told: Mapping[str, Any]) -> Figures:
+    prompt = count(told.get("promptTokenCount"))
+    cached = min(count(told.get("cachedContentTokenCount")), prompt)
+    thoughts = count(told.get("thoughtsTokenCount"))
+    used_tools = count(told.get("toolUsePromptTokenCount"))
+    written = _written(told, prompt + used_tools + thoughts)
     usage = Usage(
-        input=prompt - cached + count(figures.get("toolUsePromptTokenCount")),
-        output=count(figures.get("candidatesTokenCount")) + thoughts,
+        input=prompt - cached + used_tools,
+        output=count(written) + thoughts,
         cache_read=cached,
     )
     details = UsageDetails(
         reasoning=thoughts,
-        input_image=_of(figures, "promptTokensDetails", "IMAGE"),
-        input_audio=_of(figures, "promptTokensDetails", "AUDIO"),
-        cached_audio=_of(figures, "cacheTokensDetails", "AUDIO"),
-        output_image=_of(figures, "candidatesTokensDetails", "IMAGE"),
-        output_audio=_of(figures, "candidatesTokensDetails", "AUDIO"),
+        input_image=_of(told, "promptTokensDetails", "IMAGE"),
+        input_audio=_of(told, "promptTokensDetails", "AUDIO"),
+        cached_audio=_of(told, "cacheTokensDetails", "AUDIO"),
+        output_image=_of(told, "candidatesTokensDetails", "IMAGE"),
+        output_audio=_of(told, "candidatesTokensDetails", "AUDIO"),
     )
-    return usage, details
+    return figures(usage, details, told.get("promptTokenCount"), written)
 
 
-def _of(figures: Mapping[str, Any], name: str, modality: str) -> int:
-    parts = mappings(figures.get(name))
+def _written(told: Mapping[str, Any], others: int) -> object:
+    """Tokens of the candidates; Google leaves a figure of 0 out, and then the total tells it."""
+    total = told.get("totalTokenCount")
+    if told.get("candidatesTokenCount") is None and is_count(total):
+        return max(0, total - others)
+    return told.get("candidatesTokenCount")
+
+
+def _of(told: Mapping[str, Any], name: str, modality: str) -> int:
+    parts = mappings(told.get(name))
     return sum(count(p.get("tokenCount")) for p in parts if p.get("modality") == modality)

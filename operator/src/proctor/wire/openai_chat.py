@@ -9,19 +9,19 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from proctor.api.usage import NO_DETAILS, Usage, UsageDetails
 from proctor.wire import openai_answer
 from proctor.wire.fields import (
     BodyMeter,
-    count,
     mapping,
     mappings,
     messages_request,
+    present,
     request_object,
     text,
 )
-from proctor.wire.format import Meter, ModelRequest, Outgoing, Reading
+from proctor.wire.format import Figures, Meter, ModelRequest, Outgoing, Reading
 from proctor.wire.openai_errors import bearer, error_body, error_text
+from proctor.wire.openai_figures import openai_figures
 from proctor.wire.openai_usage import HideUsage
 from proctor.wire.script import ScriptedAnswer
 from proctor.wire.sse import EventParser
@@ -108,34 +108,20 @@ def _content_text(content: object) -> str:
     return "\n".join(text(part.get("text")) for part in mappings(content) if part.get("text"))
 
 
-def _usage(figures: Mapping[str, Any]) -> tuple[Usage, UsageDetails]:
-    heard = mapping(figures.get("prompt_tokens_details"))
-    said = mapping(figures.get("completion_tokens_details"))
-    prompt, output = count(figures.get("prompt_tokens")), count(figures.get("completion_tokens"))
-    read = min(count(heard.get("cached_tokens")), prompt)
-    written = min(count(heard.get("cache_write_tokens")), prompt - read)
-    usage = Usage(prompt - read - written, output, cache_read=read, cache_write=written)
-    if not heard and not said:
-        return usage, NO_DETAILS
-    details = UsageDetails(
-        reasoning=min(count(said.get("reasoning_tokens")), output),
-        input_image=min(count(heard.get("image_tokens")), prompt),
-        input_audio=min(count(heard.get("audio_tokens")), prompt),
-        output_audio=min(count(said.get("audio_tokens")), output),
-    )
-    return usage, details
+def _figures(told: Mapping[str, Any]) -> Figures:
+    return openai_figures(told, "prompt_tokens", "completion_tokens")
 
 
 def _read_body(body: Mapping[str, Any]) -> Reading:
-    figures, choices = body.get("usage"), mappings(body.get("choices"))
+    choices = mappings(body.get("choices"))
     messages = [mapping(choice.get("message")) for choice in choices]
     calls = [call for message in messages for call in mappings(message.get("tool_calls"))]
     reasons = [text(choice.get("finish_reason")) for choice in choices]
-    usage, details = _usage(mapping(figures))
+    read = _figures(mapping(body.get("usage")))
     return Reading(
-        usage=usage if isinstance(figures, dict) else None,
-        details=details,
-        complete=isinstance(figures, dict),
+        usage=read.usage,
+        details=read.details,
+        complete=read.complete,
         stop_reason=next(filter(None, reasons), None),
         tools=tuple(text(mapping(call.get("function")).get("name")) for call in calls),
         error=error_text(body),
@@ -158,7 +144,7 @@ class _Tally:
     """Adds up the chunks; usage stands in the last one, or in each, cumulative."""
 
     def __init__(self) -> None:
-        self._figures: Mapping[str, Any] | None = None
+        self._told: dict[str, Any] = {}
         self._stop_reason: str | None = None
         self._tools: list[str] = []
         self._error: str | None = None
@@ -167,7 +153,7 @@ class _Tally:
 
     @property
     def is_over(self) -> bool:
-        return self._figures is not None and self._stop_reason is not None
+        return self._stop_reason is not None and _figures(self._told).complete
 
     def is_plain(self, data: str) -> bool:
         return _NOT_PLAIN.search(data) is None
@@ -175,8 +161,7 @@ class _Tally:
     def add(self, item: Mapping[str, Any]) -> None:
         self._error = error_text(item) or self._error
         self._tier = text(item.get("service_tier")) or self._tier
-        if isinstance(item.get("usage"), dict):
-            self._figures = item["usage"]
+        self._told.update(present(item.get("usage")))
         for choice in mappings(item.get("choices")):
             self._stop_reason = text(choice.get("finish_reason")) or self._stop_reason
             self._delta(mapping(choice.get("delta")))
@@ -188,10 +173,10 @@ class _Tally:
             self._tools.extend([name] if name else [])
 
     def reading(self) -> Reading:
-        usage, details = _usage(self._figures or {})
+        read = _figures(self._told)
         return Reading(
-            usage=None if self._figures is None else usage,
-            details=details,
+            usage=read.usage,
+            details=read.details,
             complete=self.is_over and not self._error,
             stop_reason=self._stop_reason,
             tools=tuple(self._tools),

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from proctor.api.usage import Usage, UsageDetails
 from proctor.wire import openai_answer, responses_answer
-from proctor.wire.fields import BodyMeter, count, mapping, mappings, named_request, text
+from proctor.wire.fields import BodyMeter, mapping, mappings, named_request, text
 from proctor.wire.format import Meter, ModelRequest, Outgoing, Reading, RequestError
 from proctor.wire.openai_errors import bearer, error_body, error_text
+from proctor.wire.openai_figures import openai_figures
 from proctor.wire.script import ScriptedAnswer
 from proctor.wire.sse import EventParser
 from proctor.wire.stream_meter import StreamMeter
@@ -118,31 +118,14 @@ def _item_text(item: Mapping[str, Any]) -> str:
     return "\n".join(text(part.get("text")) for part in mappings(content) if part.get("text"))
 
 
-def _usage(figures: Mapping[str, Any]) -> tuple[Usage, UsageDetails]:
-    heard = mapping(figures.get("input_tokens_details"))
-    said = mapping(figures.get("output_tokens_details"))
-    prompt, output = count(figures.get("input_tokens")), count(figures.get("output_tokens"))
-    read = min(count(heard.get("cached_tokens")), prompt)
-    written = min(count(heard.get("cache_write_tokens")), prompt - read)
-    usage = Usage(prompt - read - written, output, cache_read=read, cache_write=written)
-    details = UsageDetails(
-        reasoning=min(count(said.get("reasoning_tokens")), output),
-        input_image=min(count(heard.get("image_tokens")), prompt),
-        input_audio=min(count(heard.get("audio_tokens")), prompt),
-        output_image=min(count(said.get("image_tokens")), output),
-        output_audio=min(count(said.get("audio_tokens")), output),
-    )
-    return usage, details
-
-
 def _read_body(body: Mapping[str, Any]) -> Reading:
-    figures, items = body.get("usage"), mappings(body.get("output"))
-    usage, details = _usage(mapping(figures))
+    items = mappings(body.get("output"))
+    read = openai_figures(mapping(body.get("usage")), "input_tokens", "output_tokens")
     reason = text(mapping(body.get("incomplete_details")).get("reason"))
     return Reading(
-        usage=usage if isinstance(figures, dict) else None,
-        details=details,
-        complete=isinstance(figures, dict),
+        usage=read.usage,
+        details=read.details,
+        complete=read.complete,
         stop_reason=reason or text(body.get("status")) or None,
         tools=tuple(text(item.get("name")) for item in items if item.get("type") in _CALLS),
         error=error_text(body),

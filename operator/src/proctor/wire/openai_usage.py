@@ -34,6 +34,6 @@ class HideUsage:
 def _is_usage(event: bytes) -> bool:
     for data in EventParser().feed(event):
         body = json_object(data)
-        if body is not None and body.get("choices") == [] and body.get("usage"):
+        if body is not None and body.get("choices") == [] and type(body.get("usage")) is dict:
             return True
     return False

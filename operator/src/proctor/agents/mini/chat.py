@@ -103,7 +103,7 @@ def _call(call: Any) -> ToolCall:
 
 
 def _usage(figures: Any) -> Usage | None:
-    if not isinstance(figures, dict):
+    if not isinstance(figures, dict) or not {"prompt_tokens", "completion_tokens"} & figures.keys():
         return None
     details = figures.get("prompt_tokens_details")
     cached = int(details.get("cached_tokens") or 0) if isinstance(details, dict) else 0

@@ -78,7 +78,7 @@ def _call(block: Mapping[str, Any]) -> ToolCall:
 
 
 def _usage(figures: Any) -> Usage | None:
-    if not isinstance(figures, dict):
+    if not isinstance(figures, dict) or not {"input_tokens", "output_tokens"} & figures.keys():
         return None
     return Usage(
         input=int(figures.get("input_tokens") or 0),
