@@ -87,7 +87,7 @@ def test_what_has_no_score_shows_no_zero():
 def test_variants_stand_side_by_side_with_money_tokens_and_time():
     rows = printed(a_file(a_line(), a_line("b", seconds=Decimal("3.5")))).splitlines()
     row = next(row for row in rows if row.startswith("base"))
-    assert " ".join(row.split()) == "base mini – 0.50 1/2 $0.0400 1,234 3.0s"
+    assert " ".join(row.split()) == "base mini – 0.500 1/2 $0.0400 1,234 3.0s"
 
 
 def test_variant_with_missing_scores_says_how_many_there_are():

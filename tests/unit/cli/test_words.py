@@ -27,12 +27,13 @@ def test_money_says_what_it_is(cost, scripted, complete, text):
     ("value", "text"),
     [
         pytest.param(None, UNKNOWN, id="unknown"),
-        pytest.param("0", "0.00", id="zero"),
-        pytest.param("0.899", "0.89", id="never-rounds-up-to-a-pass"),
-        pytest.param("1", "1.00", id="one"),
+        pytest.param("0", "0.000", id="zero"),
+        pytest.param("0.875", "0.875", id="eighths-are-whole"),
+        pytest.param("0.8999", "0.899", id="never-rounds-up-to-a-pass"),
+        pytest.param("1", "1.000", id="one"),
     ],
 )
-def test_ratio_is_rounded_down(value, text):
+def test_a_ratio_is_cut_off_behind_three_digits(value, text):
     assert ratio(None if value is None else Decimal(value)) == text
 
 

@@ -68,6 +68,17 @@ def test_unscored_trials_leave_the_score_and_show_in_the_completion_ratio():
     assert status.completion_ratio == Decimal("0.5")
 
 
+def test_ratios_are_the_same_when_they_are_read_back():
+    """Else each pass would write the status again."""
+    recorded = {
+        a_trial_id(0): a_passed_status(),
+        **{a_trial_id(n): failed_status() for n in (1, 2)},
+    }
+    status = status_of(an_observed(3, recorded=recorded))
+    assert status.pass_ratio == Decimal("0.333333")
+    assert status.model_validate_json(status.model_dump_json()) == status
+
+
 def test_before_anything_ended_everything_measured_is_null():
     status = status_of(an_observed(2))
     assert (status.score, status.pass_ratio, status.cost_usd) == (None, None, None)

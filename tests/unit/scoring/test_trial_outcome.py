@@ -169,3 +169,13 @@ def test_a_score_is_null_exactly_for_outcomes_without_one(scores, agent):
 
 def test_no_weight_at_all_has_no_score():
     assert weighted_score([a_result(1.0, weight=0)]) is None
+
+
+def test_a_score_that_floats_took_a_hair_from_reaches_its_threshold() -> None:
+    """A mean of 0.7, 0.8 and 0.9 may be 0.7999999999999999, and 0.8 was asked for."""
+    assert a_result(0.7999999999999999, threshold=0.8).passed
+    assert not a_result(0.7999999, threshold=0.8).passed
+
+
+def test_nearly_all_is_never_kept_as_all() -> None:
+    assert weighted_score([a_result(0.9999999)]) == Decimal("0.999999")

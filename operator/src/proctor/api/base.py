@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Annotated
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
@@ -17,6 +18,8 @@ from pydantic import (
     WithJsonSchema,
 )
 from pydantic.alias_generators import to_camel
+
+from proctor.api.ratio import cut, ratio_text
 
 _COMMON = ConfigDict(frozen=True, alias_generator=to_camel, populate_by_name=True)
 
@@ -69,10 +72,11 @@ UsdText = Annotated[
 RatioText = Annotated[
     Decimal,
     Field(ge=0, le=1),
-    PlainSerializer(_plain, return_type=str),
+    AfterValidator(cut),
+    PlainSerializer(ratio_text, return_type=str),
     WithJsonSchema(_RATIO_SCHEMA),
 ]
-"""A number in [0, 1] in a status or record: a decimal string, never a float."""
+"""A number in [0, 1] in a status or record: a decimal string of six digits, the rest cut off."""
 
 SecondsText = Annotated[
     Decimal,

@@ -11,6 +11,7 @@ from decimal import Decimal
 from typing import Any, Self
 
 from proctor.api.outcome import FailureClass, Outcome
+from proctor.api.ratio import ratio_text
 from proctor.api.usage import Bill, Usage
 
 MAX_BYTES = 1000
@@ -77,8 +78,8 @@ class TrialVerdict:
             "t": self.trial_uid,
             "a": self.attempt,
             "o": self.outcome.value,
-            "s": _short(self.score),
-            "c": [_short(score) for score in self.scores],
+            "s": _text(self.score),
+            "c": [_text(score) for score in self.scores],
             "p": "".join("1" if passed else "0" for passed in self.passed),
             "u": [usage.input, usage.output, usage.cache_read, usage.cache_write],
             "n": self.bill.calls,
@@ -135,12 +136,8 @@ class TrialVerdict:
             raise TerminationError(f"not a verdict: {type(error).__name__}: {error}") from error
 
 
-def _short(score: Decimal | None) -> str | None:
-    """Write a ratio with at most six digits and no trailing zeros."""
-    if score is None:
-        return None
-    text = f"{score:.6f}".rstrip("0").rstrip(".")
-    return text or "0"
+def _text(score: Decimal | None) -> str | None:
+    return None if score is None else ratio_text(score)
 
 
 def _ratio(text: str | None) -> Decimal | None:

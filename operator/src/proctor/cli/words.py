@@ -2,6 +2,8 @@
 
 from decimal import Decimal
 
+from proctor.api.ratio import cut
+
 REPLAY = "Replay"
 UNKNOWN = "–"
 _SMALLEST_SHOWN = Decimal("0.0001")
@@ -33,10 +35,8 @@ def _dollars(amount: Decimal) -> str:
 
 
 def ratio(value: Decimal | None) -> str:
-    """A score in [0, 1] with two digits that never round up to a pass."""
-    if value is None:
-        return UNKNOWN
-    return f"{value.quantize(Decimal('0.01'), rounding='ROUND_DOWN')}"
+    """A score in [0, 1] with three digits, the rest cut off: it never looks like a pass."""
+    return UNKNOWN if value is None else f"{cut(value, 3)}"
 
 
 def duration(seconds: Decimal | None) -> str:

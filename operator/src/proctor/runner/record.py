@@ -11,6 +11,7 @@ from typing import Any
 import proctor
 from proctor.api.base import Status
 from proctor.api.orders import TrialRef
+from proctor.api.ratio import cut, exact
 from proctor.api.record import (
     MANIFEST,
     RecordAgent,
@@ -28,7 +29,6 @@ from proctor.api.verdict import Scored
 from proctor.runner.folders import require_unused
 from proctor.scoring.trial import CriterionResult
 
-_SIX_DIGITS = Decimal("0.000001")
 _MILLISECOND = Decimal("0.001")
 
 
@@ -123,7 +123,7 @@ def score_of(result: CriterionResult) -> Decimal | None:
     """Its score with six digits; None when it could not be checked."""
     if not isinstance(result.verdict, Scored):
         return None
-    return Decimal(str(result.verdict.score)).quantize(_SIX_DIGITS)
+    return cut(exact(result.verdict.score))
 
 
 def seconds_text(seconds: float) -> Decimal:

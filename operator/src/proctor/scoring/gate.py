@@ -5,6 +5,7 @@ from decimal import Decimal
 
 from proctor.api.conditions import Reason
 from proctor.api.evalrun import Gate
+from proctor.api.ratio import exact, ratio_text
 from proctor.scoring.run import Aggregate
 
 
@@ -40,10 +41,6 @@ def _miss(name: str, value: Decimal | None, least: float | None) -> str | None:
         return None
     if value is None:
         return f"{name} was not measured, at least {least} is asked for"
-    return (
-        f"{name} is {value:.4f}, at least {least} is asked for" if value < _exact(least) else None
-    )
-
-
-def _exact(number: float) -> Decimal:
-    return Decimal(str(number))
+    if value >= exact(least):
+        return None
+    return f"{name} is {ratio_text(value)}, at least {least} is asked for"

@@ -7,8 +7,6 @@ from decimal import Decimal
 from proctor.api.outcome import Outcome
 from proctor.api.usage import Usage
 
-_SIX_DIGITS = Decimal("0.000001")
-
 
 @dataclass(frozen=True, slots=True)
 class TrialSummary:
@@ -30,7 +28,7 @@ class TrialSummary:
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """What a set of trials reached.
+    """What a set of trials reached. The ratios are exact; statuses cut them to six digits.
 
     Args:
         total: All trials that belong to it, ended or not.
@@ -73,7 +71,7 @@ def aggregate(trials: Sequence[TrialSummary], total: int) -> Aggregate:
 
 
 def _ratio(part: Decimal, whole: int) -> Decimal | None:
-    return (part / whole).quantize(_SIX_DIGITS) if whole else None
+    return part / whole if whole else None
 
 
 def _sum_known(amounts: Iterable[Decimal | None]) -> Decimal | None:

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from proctor.api.outcome import UNSCORED_OUTCOMES, FailureClass, Outcome
+from proctor.api.ratio import cut, exact
 from proctor.api.report import AgentStatus
 from proctor.api.usage import RUN_BUDGET, Bill
 from proctor.api.verdict import Scored, Unscored, Verdict
 
-_SIX_DIGITS = Decimal("0.000001")
 _CRASHES = frozenset({"crashed", "interrupted"})
 _CUT_SHORT = _CRASHES | {"timeout"}
 
@@ -34,7 +34,9 @@ class CriterionResult:
     @property
     def passed(self) -> bool:
         """Whether it was checked and reached its threshold."""
-        return isinstance(self.verdict, Scored) and self.verdict.score >= self.pass_threshold
+        if not isinstance(self.verdict, Scored):
+            return False
+        return exact(self.verdict.score) >= exact(self.pass_threshold)
 
     @property
     def explanation(self) -> str:
@@ -64,7 +66,7 @@ class TrialScore:
     """The trial's outcome.
 
     Args:
-        score: In [0, 1], six digits; None exactly when the outcome has no score.
+        score: In [0, 1], cut to six digits; None exactly when the outcome has no score.
         passed: By criterion index.
         reason: Why it did not pass; empty when it did.
         failure_class: ``provider`` when that ended the agent; else None.
@@ -105,9 +107,9 @@ def weighted_score(results: Sequence[CriterionResult]) -> Decimal | None:
         if isinstance(result.verdict, Unscored):
             return None
         weight = Decimal(str(result.weight))
-        total += Decimal(str(result.verdict.score)) * weight
+        total += exact(result.verdict.score) * weight
         weights += weight
-    return (total / weights).quantize(_SIX_DIGITS) if weights else None
+    return cut(total / weights) if weights else None
 
 
 def _fault(results: Sequence[CriterionResult], facts: TrialFacts) -> Outcome | None:
