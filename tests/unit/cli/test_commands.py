@@ -141,6 +141,17 @@ def test_run_without_anything_to_run_is_bad_input(tmp_path, arguments):
     assert proctor("run", *arguments, cwd=tmp_path).returncode == 2
 
 
+def test_validate_refuses_a_run_that_kubectl_apply_would_not_take(tmp_path):
+    large = a_manifest(tmp_path, name="large")
+    large.write_text(large.read_text().replace("prompt: Do it.", f"prompt: '{'<' * 30_000}'"))
+    done = proctor("validate", large, cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stdout.startswith(f"{large}:5: spec: EvalRun 'large' is 352 KiB, and `kubectl")
+    assert "ConfigMap" in done.stdout
+    assert "kubectl apply --server-side" in done.stdout
+    assert proctor("validate", "--server-side", large, cwd=tmp_path).returncode == 0
+
+
 def test_validate_prints_all_problems_with_their_places(tmp_path):
     (tmp_path / "a.yaml").write_text(RUN.replace("NAME", "Bad Name").replace("made.txt", "../x"))
     (tmp_path / "b.yaml").write_text("task_id: t\nnonsense: [")

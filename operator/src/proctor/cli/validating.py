@@ -10,12 +10,17 @@ import click
 from proctor.local.exit_code import BAD_INPUT, PASSED
 from proctor.local.loading import examine
 from proctor.local.overrides import Flags
+from proctor.planning.size import size_problem
 
 
-def validate_paths(paths: Sequence[Path], *, as_json: bool) -> int:
+def validate_paths(paths: Sequence[Path], *, server_side: bool, as_json: bool) -> int:
     """Print every problem of every file, and say how many there are."""
     found = examine(paths, Flags())
-    problems = sorted(found.problems, key=lambda p: (p.file or "", p.line or 0, p.field))
+    sizes = [size_problem(source, server_side=server_side) for source in found.sources]
+    problems = sorted(
+        [*found.problems, *filter(None, sizes)],
+        key=lambda p: (p.file or "", p.line or 0, p.field),
+    )
     if as_json:
         body = {
             "problems": [asdict(problem) for problem in problems],

@@ -26,11 +26,13 @@ class Loaded:
     Args:
         problems: Everything that is wrong; empty when all runs can start.
         warnings: What is tolerated.
+        sources: The runs as they were written, also those that cannot start.
     """
 
     runs: tuple[PlannedRun, ...] = ()
     problems: tuple[Problem, ...] = ()
     warnings: tuple[Problem, ...] = ()
+    sources: tuple[RunSource, ...] = ()
 
     @property
     def trials(self) -> int:
@@ -65,7 +67,10 @@ def examine(paths: Sequence[Path], flags: Flags) -> Loaded:
         )
     loading.problems += _same_names(sources.runs)
     return Loaded(
-        tuple(loading.runs), tuple(dict.fromkeys(loading.problems)), tuple(sources.warnings)
+        tuple(loading.runs),
+        tuple(dict.fromkeys(loading.problems)),
+        tuple(sources.warnings),
+        tuple(sources.runs),
     )
 
 

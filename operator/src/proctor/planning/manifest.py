@@ -18,6 +18,7 @@ from proctor.planning.model import RunSource
 from proctor.planning.places import Place, SourceMap
 from proctor.planning.recognise import DocumentKind, document_kind
 from proctor.planning.rules import name_problems
+from proctor.planning.size import applied_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +137,7 @@ def read_run(body: Mapping[str, Any], places: SourceMap) -> RunSource:
         raise SpecError([*problems, *error.problems]) from None
     if problems or name is None:
         raise SpecError(problems)
-    return RunSource(name=name, spec=spec, places=places)
+    return RunSource(name=name, spec=spec, places=places, size_bytes=applied_bytes(body))
 
 
 def source_map(document: Document, file: str | None) -> SourceMap:

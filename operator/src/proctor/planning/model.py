@@ -20,6 +20,7 @@ class RunSource:
         seed: Of the order of trials; the same seed gives the same order.
         overrides: The topmost layer, from command line flags; None when there are none.
         places: Where each field was written; empty when it came from an API server.
+        size_bytes: Of the document for `kubectl apply`; None: it was no EvalRun document.
     """
 
     name: str
@@ -27,6 +28,7 @@ class RunSource:
     seed: str = ""
     overrides: Layer | None = None
     places: SourceMap = field(default_factory=SourceMap)
+    size_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True, order=True)
