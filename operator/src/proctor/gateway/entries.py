@@ -16,13 +16,16 @@ def ledger_entries(facts: Iterable[Fact]) -> list[dict[str, Any]]:
             case CallOpened():
                 entries[fact.call] = _opened(fact)
             case CallEnded() if fact.call in entries:
-                entries[fact.call].update(_ended(fact))
+                entries[fact.call] |= {"endedAt": fact.at.isoformat(), **_known(fact)}
             case CallRefused():
                 entries[f"refused-{len(entries)}"] = _refused(fact)
     return list(entries.values())
 
 
 def _opened(fact: CallOpened) -> dict[str, Any]:
+    nothing_yet = CallEnded(
+        trial_uid=fact.trial_uid, attempt=fact.attempt, at=fact.at, call=fact.call, status=None
+    )
     return {
         "startedAt": fact.at.isoformat(),
         "endedAt": None,
@@ -31,26 +34,13 @@ def _opened(fact: CallOpened) -> dict[str, Any]:
         "provider": fact.provider,
         "format": fact.wire_format,
         "mode": fact.mode,
-        "status": None,
-        "usage": None,
-        "details": {},
-        "costUsd": None,
-        "price": None,
-        "complete": False,
-        "estimated": False,
-        "stopReason": None,
-        "tools": [],
-        "requestSha256": None,
-        "responseSha256": None,
-        "miss": None,
-        "error": None,
+        **_known(nothing_yet),
         "refused": None,
     }
 
 
-def _ended(fact: CallEnded) -> dict[str, Any]:
+def _known(fact: CallEnded) -> dict[str, Any]:
     return {
-        "endedAt": fact.at.isoformat(),
         "status": fact.status,
         "usage": None if fact.usage is None else asdict(fact.usage),
         "details": fact.details.known(),

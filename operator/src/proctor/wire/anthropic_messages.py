@@ -23,6 +23,7 @@ from proctor.wire.fields import (
 )
 from proctor.wire.format import Figures, Meter, ModelRequest, Outgoing, Reading
 from proctor.wire.script import ScriptedAnswer
+from proctor.wire.seen import Seen
 from proctor.wire.sse import EventParser
 from proctor.wire.stream_meter import StreamMeter
 
@@ -170,15 +171,11 @@ def _error_text(body: Mapping[str, Any]) -> str:
 _DELTA = ('{"type":"content_block_delta"', '{"type": "content_block_delta"')
 
 
-class _Tally:
+class _Tally(Seen):
     """Adds up the events; the figures of ``message_delta`` are cumulative and win."""
 
     def __init__(self) -> None:
-        self._told: dict[str, Any] = {}
-        self._stop_reason: str | None = None
-        self._tools: list[str] = []
-        self._error: str | None = None
-        self.characters = 0
+        super().__init__()
         self._is_told = False
 
     @property
@@ -195,34 +192,25 @@ class _Tally:
                 said = delta.get("text")
                 self.characters += len(said) if type(said) is str else _length(delta)
             case "message_start":
-                self._told.update(present(mapping(item.get("message")).get("usage")))
+                self.told.update(present(mapping(item.get("message")).get("usage")))
             case "content_block_start":
                 self._start(mapping(item.get("content_block")))
             case "message_delta":
                 self._end(mapping(item.get("delta")), present(item.get("usage")))
             case "error":
-                self._error = _error_text(item)
+                self.error = _error_text(item)
 
     def _start(self, block: Mapping[str, Any]) -> None:
         self.characters += _length(block)
         if block.get("type") == "tool_use":
-            self._tools.append(text(block.get("name")))
+            self.tools.append(text(block.get("name")))
 
     def _end(self, delta: Mapping[str, Any], told: Mapping[str, Any]) -> None:
         """Take the final figures; the output in ``message_start`` is only where it began."""
-        self._told.update(told)
-        self._stop_reason = text(delta.get("stop_reason")) or self._stop_reason
-        self._is_told = self._stop_reason is not None and is_count(told.get("output_tokens"))
+        self.told.update(told)
+        self.stop_reason = text(delta.get("stop_reason")) or self.stop_reason
+        self._is_told = self.stop_reason is not None and is_count(told.get("output_tokens"))
 
     def reading(self) -> Reading:
-        read = _figures(self._told)
-        return Reading(
-            usage=read.usage,
-            details=read.details,
-            complete=self._is_told and read.complete and not self._error,
-            stop_reason=self._stop_reason,
-            tools=tuple(self._tools),
-            error=self._error,
-            characters=self.characters,
-            tier=_tier(self._told),
-        )
+        self.tier = _tier(self.told)
+        return self.read(_figures(self.told), is_over=self._is_told)

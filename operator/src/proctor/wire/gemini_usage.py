@@ -15,22 +15,16 @@ from proctor.wire.fields import (
     write_json,
 )
 from proctor.wire.format import Figures, Reading
+from proctor.wire.seen import Seen
 
 
-class GeminiTally:
+class GeminiTally(Seen):
     """Adds up answers and pieces of answers; usage stands in each, cumulative.
 
     A stream has no last event: it is over when its bytes are.
     """
 
     is_over = False
-
-    def __init__(self) -> None:
-        self._told: dict[str, Any] = {}
-        self._stop_reason: str | None = None
-        self._tools: list[str] = []
-        self._error: str | None = None
-        self.characters = 0
 
     def is_plain(self, data: str) -> bool:
         """Never: each piece has usage figures."""
@@ -40,12 +34,12 @@ class GeminiTally:
         """Take the next answer or piece."""
         error = mapping(item.get("error"))
         if error:
-            self._error = f"{text(error.get('status')) or 'error'}: {text(error.get('message'))}"
-        self._told.update(present(item.get("usageMetadata")))
+            self.error = f"{text(error.get('status')) or 'error'}: {text(error.get('message'))}"
+        self.told.update(present(item.get("usageMetadata")))
         blocked = text(mapping(item.get("promptFeedback")).get("blockReason"))
-        self._stop_reason = blocked or self._stop_reason
+        self.stop_reason = blocked or self.stop_reason
         for candidate in mappings(item.get("candidates")):
-            self._stop_reason = text(candidate.get("finishReason")) or self._stop_reason
+            self.stop_reason = text(candidate.get("finishReason")) or self.stop_reason
             for part in mappings(mapping(candidate.get("content")).get("parts")):
                 self._part(part)
 
@@ -53,22 +47,13 @@ class GeminiTally:
         self.characters += len(text(part.get("text")))
         call = mapping(part.get("functionCall"))
         if call:
-            self._tools.append(text(call.get("name")))
+            self.tools.append(text(call.get("name")))
             self.characters += len(write_json(mapping(call.get("args"))))
 
     def reading(self) -> Reading:
         """What was read so far."""
-        read = _figures(self._told)
-        return Reading(
-            usage=read.usage,
-            details=read.details,
-            complete=read.complete and bool(self._stop_reason) and not self._error,
-            stop_reason=self._stop_reason,
-            tools=tuple(self._tools),
-            error=self._error,
-            characters=self.characters,
-            tier=text(self._told.get("serviceTier")) or None,
-        )
+        self.tier = text(self.told.get("serviceTier")) or None
+        return self.read(_figures(self.told), is_over=self.stop_reason is not None)
 
 
 def _figures(told: Mapping[str, Any]) -> Figures:

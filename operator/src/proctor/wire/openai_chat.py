@@ -6,7 +6,7 @@ Source: https://platform.openai.com/docs/api-reference/chat and error codes (202
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from proctor.wire import openai_answer
@@ -20,22 +20,19 @@ from proctor.wire.fields import (
     text,
 )
 from proctor.wire.format import Figures, Meter, ModelRequest, Outgoing, Reading
-from proctor.wire.openai_errors import bearer, error_body, error_text
+from proctor.wire.openai_api import SYSTEM_ROLES, OpenAIApi, content_text, error_text
 from proctor.wire.openai_figures import openai_figures
 from proctor.wire.openai_usage import HideUsage
 from proctor.wire.script import ScriptedAnswer
+from proctor.wire.seen import Seen
 from proctor.wire.sse import EventParser
 from proctor.wire.stream_meter import StreamMeter
 
-_SYSTEM_ROLES = ("system", "developer")
 
-
-class OpenAIChat:
+class OpenAIChat(OpenAIApi):
     """The format ``openai-chat``."""
 
     name = "openai-chat"
-    models_path = "/models"
-    refusal_status = 400
 
     def path(self, request: ModelRequest) -> str:
         """The same for all requests."""
@@ -48,14 +45,14 @@ class OpenAIChat:
         """Read a request; ``RequestError`` when it is none."""
         request = messages_request(body)
         messages = mappings(request["messages"])
-        system = [m for m in messages if m.get("role") in _SYSTEM_ROLES]
-        others = [m for m in messages if m.get("role") not in _SYSTEM_ROLES]
+        system = [m for m in messages if m.get("role") in SYSTEM_ROLES]
+        others = [m for m in messages if m.get("role") not in SYSTEM_ROLES]
         options = mapping(request.get("stream_options"))
         functions = (mapping(tool.get("function")) for tool in mappings(request.get("tools")))
         return ModelRequest(
             model=request["model"],
-            texts=tuple(_content_text(message.get("content")) for message in others),
-            system="\n".join(_content_text(message.get("content")) for message in system),
+            texts=tuple(content_text(message.get("content")) for message in others),
+            system="\n".join(content_text(message.get("content")) for message in system),
             turn=1 + sum(message.get("role") == "assistant" for message in others),
             tools=tuple(text(function.get("name")) for function in functions),
             stream=request.get("stream") is True,
@@ -77,18 +74,6 @@ class OpenAIChat:
         """Read an answer."""
         return StreamMeter(EventParser(), _Tally()) if events else BodyMeter(_read_body)
 
-    def headers(self, api_key: str | None) -> Mapping[str, str]:
-        """The key as a bearer token."""
-        return bearer(api_key)
-
-    def error(self, status: int, message: str) -> bytes:
-        """Write an error body."""
-        return error_body(status, message)
-
-    def models(self, names: Sequence[str]) -> Mapping[str, Any]:
-        """Write a list of models."""
-        return openai_answer.models(names)
-
     def count(self, tokens: int) -> Mapping[str, Any]:
         """Write a count of tokens, which nobody asks for by this API."""
         return {"input_tokens": tokens}
@@ -100,12 +85,6 @@ class OpenAIChat:
     def answer_stream(self, request: ModelRequest, answer: ScriptedAnswer) -> Iterator[bytes]:
         """Write a scripted answer as chunks."""
         return openai_answer.chunks(request, answer)
-
-
-def _content_text(content: object) -> str:
-    if isinstance(content, str):
-        return content
-    return "\n".join(text(part.get("text")) for part in mappings(content) if part.get("text"))
 
 
 def _figures(told: Mapping[str, Any]) -> Figures:
@@ -140,47 +119,29 @@ def _length(message: Mapping[str, Any]) -> int:
 _NOT_PLAIN = re.compile(r'"(?:finish_reason|usage)":(?! ?null)|"tool_calls"|"error"')
 
 
-class _Tally:
+class _Tally(Seen):
     """Adds up the chunks; usage stands in the last one, or in each, cumulative."""
-
-    def __init__(self) -> None:
-        self._told: dict[str, Any] = {}
-        self._stop_reason: str | None = None
-        self._tools: list[str] = []
-        self._error: str | None = None
-        self.characters = 0
-        self._tier: str | None = None
 
     @property
     def is_over(self) -> bool:
-        return self._stop_reason is not None and _figures(self._told).complete
+        return self.stop_reason is not None and _figures(self.told).complete
 
     def is_plain(self, data: str) -> bool:
         return _NOT_PLAIN.search(data) is None
 
     def add(self, item: Mapping[str, Any]) -> None:
-        self._error = error_text(item) or self._error
-        self._tier = text(item.get("service_tier")) or self._tier
-        self._told.update(present(item.get("usage")))
+        self.error = error_text(item) or self.error
+        self.tier = text(item.get("service_tier")) or self.tier
+        self.told.update(present(item.get("usage")))
         for choice in mappings(item.get("choices")):
-            self._stop_reason = text(choice.get("finish_reason")) or self._stop_reason
+            self.stop_reason = text(choice.get("finish_reason")) or self.stop_reason
             self._delta(mapping(choice.get("delta")))
 
     def _delta(self, delta: Mapping[str, Any]) -> None:
         self.characters += _length(delta)
         for call in mappings(delta.get("tool_calls")):
             name = text(mapping(call.get("function")).get("name"))
-            self._tools.extend([name] if name else [])
+            self.tools.extend([name] if name else [])
 
     def reading(self) -> Reading:
-        read = _figures(self._told)
-        return Reading(
-            usage=read.usage,
-            details=read.details,
-            complete=self.is_over and not self._error,
-            stop_reason=self._stop_reason,
-            tools=tuple(self._tools),
-            error=self._error,
-            characters=self.characters,
-            tier=self._tier,
-        )
+        return self.read(_figures(self.told), is_over=self.is_over)

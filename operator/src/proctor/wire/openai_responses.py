@@ -9,16 +9,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from proctor.wire import openai_answer, responses_answer
+from proctor.wire import responses_answer
 from proctor.wire.fields import BodyMeter, mapping, mappings, named_request, text
-from proctor.wire.format import Meter, ModelRequest, Outgoing, Reading, RequestError
-from proctor.wire.openai_errors import bearer, error_body, error_text
+from proctor.wire.format import NO_FIGURES, Meter, ModelRequest, Outgoing, Reading, RequestError
+from proctor.wire.openai_api import SYSTEM_ROLES, OpenAIApi, content_text, error_text
 from proctor.wire.openai_figures import openai_figures
 from proctor.wire.script import ScriptedAnswer
+from proctor.wire.seen import Seen
 from proctor.wire.sse import EventParser
 from proctor.wire.stream_meter import StreamMeter
 
-_SYSTEM_ROLES = ("system", "developer")
 _ENDS = ("response.completed", "response.incomplete", "response.failed")
 _DELTAS = (
     "response.output_text.delta",
@@ -32,13 +32,10 @@ _CALLS = ("function_call", "custom_tool_call")
 _WRITTEN = (*_CALLS, "reasoning", "local_shell_call")
 
 
-class OpenAIResponses:
+class OpenAIResponses(OpenAIApi):
     """The format ``openai-responses``."""
 
     name = "openai-responses"
-    models_path = "/models"
-    # Codex asks again after a 402 and a 403.
-    refusal_status = 400
 
     def path(self, request: ModelRequest) -> str:
         """The same for all requests."""
@@ -55,8 +52,8 @@ class OpenAIResponses:
             raise RequestError("background: answers that come later are not served")
         given = request.get("input")
         items = [{"role": "user", "content": given}] if isinstance(given, str) else mappings(given)
-        system = [item for item in items if item.get("role") in _SYSTEM_ROLES]
-        others = [i for i in items if i.get("role") not in _SYSTEM_ROLES and not _is_written(i)]
+        system = [item for item in items if item.get("role") in SYSTEM_ROLES]
+        others = [i for i in items if i.get("role") not in SYSTEM_ROLES and not _is_written(i)]
         instructions = [text(request.get("instructions"))] if request.get("instructions") else []
         return ModelRequest(
             model=request["model"],
@@ -74,18 +71,6 @@ class OpenAIResponses:
     def meter(self, events: bool) -> Meter:
         """Read an answer."""
         return StreamMeter(EventParser(), _Tally()) if events else BodyMeter(_read_body)
-
-    def headers(self, api_key: str | None) -> Mapping[str, str]:
-        """The key as a bearer token."""
-        return bearer(api_key)
-
-    def error(self, status: int, message: str) -> bytes:
-        """Write an error body."""
-        return error_body(status, message)
-
-    def models(self, names: Sequence[str]) -> Mapping[str, Any]:
-        """Write a list of models."""
-        return openai_answer.models(names)
 
     def count(self, tokens: int) -> Mapping[str, Any]:
         """Write a count of tokens."""
@@ -112,10 +97,7 @@ def _turns(items: Sequence[Mapping[str, Any]]) -> int:
 
 
 def _item_text(item: Mapping[str, Any]) -> str:
-    content = item.get("content", item.get("output"))
-    if isinstance(content, str):
-        return content
-    return "\n".join(text(part.get("text")) for part in mappings(content) if part.get("text"))
+    return content_text(item.get("content", item.get("output")))
 
 
 def _read_body(body: Mapping[str, Any]) -> Reading:
@@ -137,14 +119,12 @@ def _read_body(body: Mapping[str, Any]) -> Reading:
 _DELTA = re.compile(r'\{"type": ?"response\.[a-z_.]+\.delta"')
 
 
-class _Tally:
+class _Tally(Seen):
     """Adds up the events; the last one holds the whole response with its usage."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._end: Reading | None = None
-        self._tools: list[str] = []
-        self._error: str | None = None
-        self.characters = 0
 
     @property
     def is_over(self) -> bool:
@@ -161,11 +141,9 @@ class _Tally:
             self._end = _read_body(mapping(item.get("response")))
         elif kind == "response.output_item.done":
             done = mapping(item.get("item"))
-            self._tools.extend([text(done.get("name"))] if done.get("type") in _CALLS else [])
+            self.tools.extend([text(done.get("name"))] if done.get("type") in _CALLS else [])
         elif kind == "error":
-            self._error = error_text(item if item.get("error") else {"error": item})
+            self.error = error_text(item if item.get("error") else {"error": item})
 
     def reading(self) -> Reading:
-        if self._end is not None:
-            return self._end
-        return Reading(tools=tuple(self._tools), error=self._error, characters=self.characters)
+        return self._end or self.read(NO_FIGURES, is_over=False)
