@@ -4,15 +4,14 @@ Real money is what a budget is for, so the trials are Live, against a provider i
 knows what it took for each call.
 """
 
-import json
-import subprocess
 import threading
 from decimal import Decimal
 
 import pytest
 import yaml
 
-from cluster.conftest import RELEASE, REPOSITORY, SYSTEM
+from cluster.conftest import REPOSITORY
+from cluster.provider import start_provider, upgrade
 
 pytestmark = pytest.mark.alone
 
@@ -101,59 +100,20 @@ done
 """
 
 
-def helm(values):
-    command = ["helm", "upgrade", RELEASE, REPOSITORY / "charts" / "proctor", "--reuse-values",
-               "--namespace", SYSTEM, "--wait", "--timeout=180s", "--values=-"]  # fmt: skip
-    result = subprocess.run(
-        command, input=json.dumps(values), capture_output=True, text=True, timeout=240, check=False
-    )
-    assert result.returncode == 0, result.stderr
-
-
 @pytest.fixture(scope="module")
 def provider(kube, system, images):
     """What the provider took so far; the gateway is told of it while this file runs."""
-    labels = {"app": "provider"}
-    restricted = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]},
-                  "runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}  # fmt: skip
-    container = {
-        "name": "provider",
-        "image": images["default"],
-        "imagePullPolicy": "IfNotPresent",
-        "command": ["python3", "-c", PROVIDER],
-        "securityContext": restricted,
-        "readinessProbe": {"httpGet": {"path": "/", "port": 8080}},
-    }
-    kube.apply(
-        {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": {"name": "provider", "labels": labels},
-            "spec": {"containers": [container], "automountServiceAccountToken": False},
-        },
-        {
-            "apiVersion": "v1",
-            "kind": "Service",
-            "metadata": {"name": "provider"},
-            "spec": {"selector": labels, "ports": [{"port": 8080}]},
-        },
-    )
-    kube("wait", "pod/provider", "--for=condition=Ready", "--timeout=120s")
+    url, answer = start_provider(kube, images["default"], PROVIDER)
     chart = yaml.safe_load((REPOSITORY / "charts" / "proctor" / "values.yaml").read_text())
     price = {"model": "m", "inputUsdPerMtok": 1, "outputUsdPerMtok": 10, "source": "for this test"}
-    url = f"http://provider.{kube.namespace}.svc.cluster.local:8080"
     fake = {"name": "fake", "format": "anthropic-messages", "baseUrl": url, "models": ["m"]}
-    helm({
+    upgrade({
         "gateway": {"providers": [fake], "prices": [price]},
         "trials": {"gradeResources": SMALL},
     })  # fmt: skip
 
-    def taken():
-        path = f"/api/v1/namespaces/{kube.namespace}/services/provider:8080/proxy/"
-        return json.loads(kube("get", "--raw", path))
-
-    yield taken
-    helm({"gateway": {"providers": [], "prices": []}, "trials": chart["trials"]})
+    yield answer
+    upgrade({"gateway": {"providers": [], "prices": []}, "trials": chart["trials"]})
 
 
 def gateway_pod(system):
