@@ -170,10 +170,11 @@ def to_line(fact: Fact) -> str:
     return "".join(parts)
 
 
-def _numbers(kind: type) -> Callable[[Any], str]:
+def _numbers(kind: type[Usage]) -> Callable[[Any], str]:
     """Writes an object of whole numbers."""
-    form = "{" + ",".join(f'"{name}":%d' for name in kind.__slots__) + "}"
-    values = attrgetter(*kind.__slots__)
+    names = [one.name for one in fields(kind)]
+    form = "{" + ",".join(f'"{name}":%d' for name in names) + "}"
+    values = attrgetter(*names)
     return lambda value: form % values(value)
 
 

@@ -16,7 +16,6 @@ from prometheus_client.core import (
     Metric,
 )
 from prometheus_client.registry import Collector
-from prometheus_client.utils import floatToGoString
 
 from proctor.api.usage import Usage
 
@@ -88,7 +87,7 @@ class ModelCalls(Collector):
             "Time from a call's arrival to the last byte of its answer.",
             labels=_OF_CALL[1:],
         )
-        bounds = [floatToGoString(bound) for bound in (*_BUCKETS, float("inf"))]
+        bounds = [*map(str, _BUCKETS), "+Inf"]
         for key, several in self._by_model().items():
             numbers = accumulate(map(sum, zip(*(one.in_bucket for one in several), strict=True)))
             sums = sum(one.seconds for one in several)
