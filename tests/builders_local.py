@@ -79,10 +79,12 @@ def a_cell(**fields: Any) -> Cell:
     return next(iter(a_planned_run(**fields).plan.cells.values()))
 
 
-def a_local_attempt(folder: Path, **fields: Any) -> Attempt:
+def a_local_attempt(
+    folder: Path, secrets: Mapping[str, str] | None = None, **fields: Any
+) -> Attempt:
     ref = TrialRef("run", "hello", "default", 0, "uid-0", 1)
     places = RunPlaces(folder).trial(TrialId("hello", "default", 0))
-    return Attempt(ref, a_cell(**fields), places)
+    return Attempt(ref, a_cell(**fields), places, secrets or {})
 
 
 def a_folder(path: Path, run: PlannedRun) -> RunFolder:

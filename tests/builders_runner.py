@@ -114,14 +114,20 @@ class TrialFolders:
         path.write_text(json.dumps(body))
         return str(path)
 
-    def agent(self, orders: AgentOrders, *more: str, prefix: Sequence[str] = ()) -> Ended:
+    def agent(
+        self,
+        orders: AgentOrders,
+        *more: str,
+        prefix: Sequence[str] = (),
+        secrets: Mapping[str, str] | None = None,
+    ) -> Ended:
         arguments = [
             *("--orders", self.orders("agent", orders.to_json())),
             *("--workspace", str(self.workspace)),
             *("--home", str(self.home)),
             *("--evidence", str(self.agent_evidence)),
         ]
-        return run_phase("agent", *arguments, *more, prefix=prefix)
+        return run_phase("agent", *arguments, *more, prefix=prefix, secrets=secrets)
 
     def checks(self, orders: ChecksOrders, *, prefix: Sequence[str] = ()) -> Ended:
         arguments = [
@@ -135,7 +141,9 @@ class TrialFolders:
         ]
         return run_phase("checks", *arguments, prefix=prefix)
 
-    def grade(self, orders: GradeOrders, *more: str) -> Ended:
+    def grade(
+        self, orders: GradeOrders, *more: str, secrets: Mapping[str, str] | None = None
+    ) -> Ended:
         arguments = [
             *("--orders", self.orders("grade", orders.to_json())),
             *("--workspace", str(self.workspace)),
@@ -147,7 +155,7 @@ class TrialFolders:
         ]
         if orders.has_checks:
             arguments += ["--checks-evidence", str(self.checks_evidence)]
-        return run_phase("grade", *arguments, *more)
+        return run_phase("grade", *arguments, *more, secrets=secrets)
 
     def agent_report(self) -> AgentReport:
         return AgentReport.from_json(json.loads((self.agent_evidence / "agent.json").read_bytes()))
@@ -164,9 +172,12 @@ class TrialFolders:
         return TrialVerdict.from_message(self.verdict_file.read_text())
 
 
-def run_phase(*arguments: str, prefix: Sequence[str] = ()) -> Ended:
+def run_phase(
+    *arguments: str, prefix: Sequence[str] = (), secrets: Mapping[str, str] | None = None
+) -> Ended:
     """One phase as a real process; ``prefix`` is a command that starts it."""
-    env = {**os.environ, "PYTHONPATH": str(ADAPTERS)}
+    given = {f"PROCTOR_SECRET_{name}": value for name, value in (secrets or {}).items()}
+    env = {**os.environ, "PYTHONPATH": str(ADAPTERS), **given}
     done = subprocess.run(
         [*prefix, sys.executable, "-m", "proctor.runner", *arguments],
         env=env,

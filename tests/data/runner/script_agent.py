@@ -72,3 +72,16 @@ class TalkativeAgent(ScriptAgent):
         for _ in range(200):
             emit(TextChunk(at=_now(), generation="g", text="x" * 60_000))
         return await super().turn(prompt, limits, emit)
+
+
+class DribblingAgent(ScriptAgent):
+    """Says its secret in pieces."""
+
+    async def turn(self, prompt, limits, emit):
+        emit(AgentStart(at=_now(), prompt=prompt, turn=1))
+        text = f"it is {self.session.env['TOOL_API_KEY']} indeed"
+        for start in range(0, len(text), 4):
+            emit(TextChunk(at=_now(), generation="g", text=text[start : start + 4]))
+        end = AgentEnd(at=_now(), turn=1, status="completed", output=text)
+        emit(end)
+        return end

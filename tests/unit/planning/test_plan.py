@@ -120,8 +120,8 @@ def test_the_reference_reaches_grade_only_when_a_criterion_reads_it():
 
 
 def test_no_hidden_file_is_in_the_agents_orders():
-    task = a_task(reference={"files": [{"path": "secret", "content": "42"}]})
-    assert "secret" not in str(the_cell(tasks=[task]).orders.agent.to_json())
+    task = a_task(reference={"files": [{"path": "hidden-answer", "content": "42"}]})
+    assert "hidden-answer" not in str(the_cell(tasks=[task]).orders.agent.to_json())
 
 
 def test_criteria_of_the_run_follow_those_of_the_task_with_names_of_their_own():

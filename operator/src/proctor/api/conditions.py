@@ -43,6 +43,7 @@ class Reason(StrEnum):
     QUOTA_EXCEEDED = "QuotaExceeded"
     ADMISSION_DENIED = "AdmissionDenied"
     VOLUME_NOT_READY = "VolumeNotReady"
+    SECRET_MISSING = "SecretMissing"
     PENDING_TIMEOUT = "PendingTimeout"
 
 
@@ -76,6 +77,7 @@ WAITING_REASONS: Mapping[Reason, str] = {
     Reason.QUOTA_EXCEEDED: "The namespace's quota is used up.",
     Reason.ADMISSION_DENIED: "An admission rule of the cluster refuses the pod.",
     Reason.VOLUME_NOT_READY: "A volume of the pod is not ready.",
+    Reason.SECRET_MISSING: "A Secret that the run names, or a key in it, does not exist.",
     Reason.PENDING_TIMEOUT: "The pod did not start within pendingTimeoutSeconds.",
 }
 """Why a pod waits: in Progressing, in its message, and in the history of a trial."""

@@ -53,6 +53,7 @@ class AgentOrders:
         adapter: ``module:attribute`` of the adapter's factory.
         options: Checked options of the agent type, defaults filled in.
         max_turns: Most main-thread model calls for a user message; None: no limit.
+        secret_env: Names of the agent's variables whose values the phase's own process has.
     """
 
     agent: str
@@ -66,6 +67,7 @@ class AgentOrders:
     max_turns: int | None
     task_timeout_seconds: int
     turn_timeout_seconds: int
+    secret_env: tuple[str, ...] = ()
     version: int = ORDERS_VERSION
 
     def to_json(self) -> dict[str, Any]:
@@ -80,6 +82,7 @@ class AgentOrders:
                 **body,
                 "files": tuple(FileOrder.from_json(file) for file in body["files"]),
                 "pre_run": tuple(ShellOrder(**order) for order in body["pre_run"]),
+                "secret_env": tuple(body["secret_env"]),
             }
         )
 

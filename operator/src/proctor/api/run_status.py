@@ -12,6 +12,7 @@ from proctor.api.base import (
 )
 from proctor.api.conditions import Condition
 from proctor.api.evalrun import MAX_VARIANTS
+from proctor.api.secret_refs import MAX_SECRETS, SecretUse
 from proctor.api.usage import Usage
 
 
@@ -101,6 +102,10 @@ class EvalRunStatus(Status):
     ] = ""
     agent: Annotated[str, Field(max_length=63, description="Agent type, or mixed.")] = ""
     seed: Annotated[str, Field(max_length=32, description="Of the order of trials.")] = ""
+    secrets: Annotated[
+        tuple[SecretUse, ...],
+        Field(max_length=MAX_SECRETS, description="Every Secret that its agents are given."),
+    ] = ()
     trials: Annotated[TrialCounts, Field(description="Trials by state.")] = TrialCounts()
     score: Annotated[RatioText | None, Field(description="Mean score of scored trials.")] = None
     pass_ratio: Annotated[RatioText | None, Field(description="Passed of scored trials.")] = None

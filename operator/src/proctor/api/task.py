@@ -11,6 +11,7 @@ from proctor.api.base import (
     Spec,
     TaskName,
 )
+from proctor.api.secret_refs import SecretEnvVar
 
 MAX_CRITERIA = 50
 Text = Annotated[str, StringConstraints(max_length=65_536)]
@@ -62,6 +63,14 @@ class AgentSpec(Spec):
     env: Annotated[
         tuple[EnvVar, ...],
         Field(max_length=64, description="Plain environment variables of the agent."),
+    ] = ()
+    secret_env: Annotated[
+        tuple[SecretEnvVar, ...],
+        Field(
+            max_length=32,
+            description="Variables of the agent whose values are secrets. The agent can read them; "
+            "the run's status names each Secret, and values are taken out of all that is kept.",
+        ),
     ] = ()
 
 

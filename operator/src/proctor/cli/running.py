@@ -24,6 +24,7 @@ from proctor.local.overrides import Flags, parse_sets
 from proctor.local.phases import ChildPhases
 from proctor.local.planned import PlannedRun
 from proctor.local.providers import find_providers
+from proctor.local.secret_variables import find_secrets
 from proctor.local.session import Session
 from proctor.local.strays import adopt_orphans
 from proctor.runner.hardening import hide
@@ -82,6 +83,7 @@ def run_paths(request: RunRequest) -> int:
     adopt_orphans()
     hide()  # our environment holds the providers' keys, and agents run as the same user
     providers = find_providers(runs, os.environ)
+    secrets = find_secrets(runs, os.environ)
     traces = target_of(os.environ)
     progress = Console(stderr=True, quiet=request.quiet, highlight=False, width=_width(sys.stderr))
     for note in notes(runs):
@@ -94,6 +96,7 @@ def run_paths(request: RunRequest) -> int:
         output=request.output,
         resume=request.resume,
         keep_workspaces=request.keep_workspaces,
+        secrets=secrets,
     )
     interrupt = Interrupt()
     try:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from proctor.api.redaction import SECRET_PREFIX
 from proctor.api.task import Resources
 from proctor.controller.names import AGENT, CHECKS, GRADE, STAGE, TrialObject
 from proctor.controller.quantities import doubled, larger
@@ -76,7 +77,8 @@ def agent(sandbox: Sandbox) -> dict[str, Any]:
     if sandbox.cell.needs_model:
         command += _gateway(sandbox, "agent")
         mounts.append(_mount("agent-token", "/var/run/proctor/agent", read_only=True))
-    return {**_task(sandbox, AGENT), "command": command, "volumeMounts": mounts}
+    own = {**_task(sandbox, AGENT), **_secret_env(sandbox)}
+    return {**own, "command": command, "volumeMounts": mounts}
 
 
 def checks(sandbox: Sandbox) -> dict[str, Any]:
@@ -139,7 +141,8 @@ def grade(sandbox: Sandbox, owner: TrialObject, attempt: int) -> dict[str, Any]:
     if sandbox.cell.needs_model:
         command += _gateway(sandbox, "judge")
         mounts.append(_mount("judge-token", "/var/run/proctor/judge", read_only=True))
-    return {**_trusted(sandbox, GRADE), "command": command, "volumeMounts": mounts}
+    own = {**_trusted(sandbox, GRADE), **_secret_env(sandbox)}
+    return {**own, "command": command, "volumeMounts": mounts}
 
 
 def _gateway(sandbox: Sandbox, role: str) -> list[str]:
@@ -147,6 +150,21 @@ def _gateway(sandbox: Sandbox, role: str) -> list[str]:
         "--gateway", sandbox.settings.gateway_url,
         "--key-file", f"/var/run/proctor/{role}/token",
     ]  # fmt: skip
+
+
+def _secret_env(sandbox: Sandbox) -> dict[str, Any]:
+    """Values that ``agent`` hands to the agent, and ``grade`` takes out of what it keeps.
+
+    Under names of ours: the runner's own process must not be steered by a user's names.
+    """
+    env = [
+        {
+            "name": f"{SECRET_PREFIX}{name}",
+            "valueFrom": {"secretKeyRef": {"name": ref.name, "key": ref.key}},
+        }
+        for name, ref in sorted(sandbox.cell.secret_env.items())
+    ]
+    return {"env": env} if env else {}
 
 
 def _trusted(sandbox: Sandbox, name: str) -> dict[str, Any]:

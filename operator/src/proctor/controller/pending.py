@@ -1,5 +1,6 @@
 """Why a pod does not start, within a minute and by name (pure; kubernetes-field 2.7)."""
 
+import re
 from datetime import datetime, timedelta
 
 from proctor.api.conditions import Reason
@@ -55,6 +56,15 @@ def _container(state: ContainerState, since: datetime) -> Waiting | None:
         return Waiting(
             Reason.IMAGE_PULL_FAILED, message, since, fatal, failure_class=FailureClass.CONFIG
         )
+    if state.reason in _CONFIG and _MISSING_SECRET.search(state.message):
+        remedy = "create it in the run's namespace, or correct agent.secretEnv"
+        return Waiting(
+            Reason.SECRET_MISSING,
+            f"{message}: {remedy}",
+            since,
+            fatal=True,
+            failure_class=FailureClass.CONFIG,
+        )
     if state.reason in _CONFIG:
         return Waiting(
             Reason.CONTAINER_CONFIG_ERROR,
@@ -77,4 +87,7 @@ _IMAGE = frozenset(
         "SignatureValidationFailed",
     }
 )
+_MISSING_SECRET = re.compile(r'secret "[^"]*" not found|couldn\'t find key \S+ in Secret')
+"""The kubelet's words."""
+
 _CONFIG = frozenset({"CreateContainerConfigError", "CreateContainerError", "RunContainerError"})

@@ -98,6 +98,7 @@ class Reconciler:
             generation=run.generation,
             previous=run.status,
             seed=planned.plan.seed,
+            secrets=planned.plan.secrets,
         )
         self._look_again(run.key, observed, decision, memory)
         await self._report(run, status, memory)

@@ -16,6 +16,7 @@ from proctor.api.run_status import (
     TrialCounts,
     VariantStatus,
 )
+from proctor.api.secret_refs import SecretUse
 from proctor.engine.conditions import merged, rejected_claims, run_claims
 from proctor.engine.instants import rfc3339
 from proctor.engine.model import Decision, DesiredTrial, Observed, TrialId
@@ -32,6 +33,7 @@ def run_status(
     generation: int,
     previous: EvalRunStatus | None = None,
     seed: str = "",
+    secrets: Sequence[SecretUse] = (),
 ) -> EvalRunStatus:
     """What to say of the run once ``decision`` has been carried out."""
     ended = {**observed.recorded, **{record.trial: record.status for record in decision.record}}
@@ -48,6 +50,7 @@ def run_status(
         state=_state(observed, decision),
         agent=_same([trial.agent for trial in observed.desired]),
         seed=seed or before.seed,
+        secrets=tuple(secrets),
         trials=_counts(observed, decision, ended),
         spending=None if decision.complete else _spending(observed, before),
         variants=_variants(observed.desired, ended),

@@ -8,7 +8,7 @@ import errno
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -23,6 +23,7 @@ from proctor.local.files import remove_tree, write_atomically
 from proctor.local.phases import PhaseEnd, PhaseOrder, Phases
 from proctor.local.places import TrialPlaces
 from proctor.planning.model import Cell
+from proctor.runner.secret_values import KEY_NAME
 
 BACKSTOP_SECONDS = 60
 """What a phase may take beyond its own limits before the launcher ends it."""
@@ -54,11 +55,12 @@ class Gateway(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """Which attempt to run, and where."""
+    """Which attempt to run, and where. ``secrets``: values of the cell's ``secret_env``."""
 
     ref: TrialRef
     cell: Cell
     places: TrialPlaces
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def trial(self) -> TrialId:
@@ -160,7 +162,8 @@ def _agent_phase(attempt: Attempt, url: str, keys: Keys | None) -> PhaseOrder:
         *("--evidence", str(places.evidence("agent"))),
         *_gateway(places, url, keys.agent if keys else None),
     ]
-    return _phase(attempt, "agent", arguments, cell.task_timeout_seconds)
+    phase = _phase(attempt, "agent", arguments, cell.task_timeout_seconds)
+    return replace(phase, secrets=attempt.secrets)
 
 
 def _checks_phase(attempt: Attempt) -> PhaseOrder:
@@ -194,7 +197,9 @@ def _grade_phase(attempt: Attempt, url: str, keys: Keys | None) -> PhaseOrder:
         *("--run", ref.run, "--task", ref.task, "--variant", ref.variant),
         *("--repeat", str(ref.repeat), "--uid", ref.uid, "--attempt", str(ref.attempt)),
     ]
-    return _phase(attempt, "grade", arguments, cell.grade_timeout_seconds)
+    phase = _phase(attempt, "grade", arguments, cell.grade_timeout_seconds)
+    agents_key = {KEY_NAME: keys.agent} if keys else {}
+    return replace(phase, secrets={**attempt.secrets, **agents_key})
 
 
 def _phase(attempt: Attempt, name: str, arguments: list[str], seconds: int) -> PhaseOrder:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from proctor.api.orders import TrialRef
@@ -22,12 +22,14 @@ class Trials:
 
     Args:
         uids: A random id for each trial; it stays the same when the run is resumed.
+        secrets: Values of all variables in ``agent.secretEnv``, by name.
     """
 
     run: str
     places: RunPlaces
     cells: Mapping[tuple[str, str], Cell]
     uids: Mapping[TrialId, str]
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def attempt(self, trial: TrialId, number: int) -> Attempt:
         """What one attempt of a trial needs."""
@@ -40,7 +42,8 @@ class Trials:
             attempt=number,
         )
         cell = self.cells[(trial.task, trial.variant)]
-        return Attempt(ref, cell, self.places.trial(trial))
+        secrets = {name: self.secrets[name] for name in cell.secret_env}
+        return Attempt(ref, cell, self.places.trial(trial), secrets)
 
 
 class LocalLauncher:

@@ -141,7 +141,12 @@ class RunLoop:
         decision = decide(observed)
         self._apply(decision, launcher)
         self._status = run_status(
-            observed, decision, generation=1, previous=self._status, seed=self._run.plan.seed
+            observed,
+            decision,
+            generation=1,
+            previous=self._status,
+            seed=self._run.plan.seed,
+            secrets=self._run.plan.secrets,
         )
         progress = self._progress(observed.attempts)
         for record in decision.record:

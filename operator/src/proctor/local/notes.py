@@ -5,6 +5,7 @@ from pathlib import Path
 
 from proctor.local.cassette import recorded_path
 from proctor.local.planned import PlannedRun
+from proctor.local.secret_variables import secret_variables
 
 NO_SANDBOX = (
     "agents and checks run here as you, without a sandbox: use it for tasks and agents you trust"
@@ -20,6 +21,8 @@ def notes(runs: Sequence[PlannedRun]) -> tuple[str, ...]:
         found.append(f"sandbox.image is not used here, only in a cluster: {', '.join(images)}")
     if any(cell.persist for cell in cells):
         found.append("sandbox.persist is not used here: all trials share this machine's folders")
+    if secrets := secret_variables(runs):
+        found.append(f"agents are given variables of yours by secretEnv: {', '.join(secrets)}")
     if any(run.source.spec.suspend for run in runs):
         found.append("suspend is not used here: the run starts")
     found += [_recorded(run) for run in runs if run.models == "Record"]

@@ -9,10 +9,11 @@ import signal
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from proctor.api.redaction import SECRET_PREFIX
 from proctor.local import keeper
 from proctor.local.files import end_of_file, open_log
 from proctor.local.strays import children, kill_below, kill_strays
@@ -31,6 +32,7 @@ class PhaseOrder:
         folder: Where it is started; nothing of the agent's lies there.
         log: File for its standard output and error.
         timeout_seconds: Backstop; the runner keeps the phase's own limits, which are shorter.
+        secrets: What it hands to the agent, or takes out of what it keeps: name → value.
     """
 
     name: str
@@ -38,6 +40,7 @@ class PhaseOrder:
     folder: Path
     log: Path
     timeout_seconds: float
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +102,7 @@ class ChildPhases:
 
     async def _start(self, order: PhaseOrder) -> asyncio.subprocess.Process:
         command = (sys.executable, "-I", "-S", keeper.__file__, str(self._grace_seconds))
+        secrets = {f"{SECRET_PREFIX}{name}": value for name, value in order.secrets.items()}
         with open_log(order.log) as log:
             return await asyncio.create_subprocess_exec(
                 *command,
@@ -109,7 +113,7 @@ class ChildPhases:
                 stdout=log,
                 stderr=log,
                 cwd=order.folder,
-                env=self._environment,
+                env={**self._environment, **secrets},
                 start_new_session=True,
             )
 

@@ -1,8 +1,8 @@
 """All runs of one ``proctor run``, one after another."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from proctor.api.runfile import RunFile
@@ -27,6 +27,7 @@ class Session:
     Args:
         output: Folder for the records; None: a new one below ``results``.
         resume: Folder of an earlier time, to run only what has no verdict; None: start anew.
+        secrets: Values of the variables in ``agent.secretEnv`` of all runs, by name.
     """
 
     open_gateway: OpenGateway
@@ -35,6 +36,7 @@ class Session:
     output: Path | None = None
     resume: Path | None = None
     keep_workspaces: bool = False
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     async def run(self, runs: Sequence[PlannedRun], interrupt: Interrupt) -> Sequence[RunFile]:
         """Run them; after an interruption the rest is not started.
@@ -63,7 +65,7 @@ class Session:
         if self.resume is not None:
             loop.resume()
         async with self.open_gateway(run, folder) as gateway:
-            trials = Trials(run.name, folder.places, run.plan.cells, loop.uids)
+            trials = Trials(run.name, folder.places, run.plan.cells, loop.uids, self.secrets)
             launcher = LocalLauncher(trials, self.phases, gateway, utc_now, loop.wake)
 
             def ask() -> None:

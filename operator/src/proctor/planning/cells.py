@@ -17,6 +17,7 @@ from proctor.planning.layers import Layer, Settings, merge_layers
 from proctor.planning.model import Cell, RunSource
 from proctor.planning.orders import NO_AGENT, CellParts, trial_orders
 from proctor.planning.prompts import overlaid_prompt
+from proctor.planning.secret_uses import secret_problems, secrets_of_agent
 
 MODEL_REQUIRED = frozenset({"mini"})
 """Agents that choose no model themselves: without one their first turn could only fail."""
@@ -97,6 +98,7 @@ class CellMaker:
                 "set agent.model, or --model on the command line",
             )
         yield from _file_problems(pair)
+        yield from secret_problems(settings)
         yield from self._price_problems(settings)
 
     def _price_problems(self, settings: Settings) -> Iterator[Problem]:
@@ -135,6 +137,8 @@ class CellMaker:
             persist=settings.sandbox.persist,
             resources=full_resources(settings.sandbox.resources),
             env=settings.env,
+            secret_env=settings.secret_env,
+            secrets=secrets_of_agent(settings),
             limits=_gateway_limits(settings.limits),
             **timeouts(settings.limits),
             criteria=tuple(criterion.name for criterion in pair.criteria),

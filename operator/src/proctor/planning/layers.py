@@ -1,8 +1,9 @@
 """Layers of agent, limits and sandbox: run, task, variant, command line; merged with lineage.
 
 A later layer wins field by field; ``agent.options`` are merged key by key at any depth,
-``agent.env`` by name; other lists are replaced. An explicit null takes a field away. A layer that
-changes ``agent.type`` drops the options of the layers below: they belong to another agent.
+``agent.env`` and ``agent.secretEnv`` by name; other lists are replaced. An explicit null takes a
+field away. A layer that changes ``agent.type`` drops the options of the layers below: they belong
+to another agent.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,6 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from proctor.api.secret_refs import SecretEnvVar, SecretKey
 from proctor.api.task import AgentSpec, EnvVar, Limits, Sandbox
 from proctor.planning.places import prefixes
 
@@ -48,6 +50,7 @@ class Settings:
     model: str | None
     options: Mapping[str, Any]
     env: Mapping[str, str]
+    secret_env: Mapping[str, SecretKey]
     limits: Limits
     sandbox: Sandbox
     lineage: Mapping[str, str]
@@ -89,6 +92,7 @@ def merge_layers(layers: Sequence[Layer]) -> Settings:
         model=agent.get("model"),
         options=agent.get("options") or {},
         env=agent.get("env") or {},
+        secret_env=agent.get("secretEnv") or {},
         limits=Limits.model_validate(merged["limits"]),
         sandbox=Sandbox.model_validate(merged["sandbox"]),
         lineage=lineage,
@@ -97,10 +101,12 @@ def merge_layers(layers: Sequence[Layer]) -> Settings:
 
 
 def _written(layer: Layer) -> dict[str, Any]:
-    """What the layer says, by wire name; ``env`` by variable."""
+    """What the layer says, by wire name; ``env`` and ``secretEnv`` by variable."""
     agent = _fields(layer.agent)
     if layer.agent is not None and "env" in agent:
         agent["env"] = _by_name(layer.agent.env)
+    if layer.agent is not None and "secretEnv" in agent:
+        agent["secretEnv"] = _refs_by_name(layer.agent.secret_env)
     return {"agent": agent, "limits": _fields(layer.limits), "sandbox": _fields(layer.sandbox)}
 
 
@@ -110,6 +116,10 @@ def _fields(model: BaseModel | None) -> dict[str, Any]:
 
 def _by_name(env: Sequence[EnvVar]) -> dict[str, str]:
     return {variable.name: variable.value for variable in env}
+
+
+def _refs_by_name(env: Sequence[SecretEnvVar]) -> dict[str, SecretKey]:
+    return {variable.name: variable.secret_ref for variable in env}
 
 
 def _drop_foreign_options(

@@ -6,9 +6,11 @@ from dataclasses import dataclass, field
 from proctor.api.evalrun import EvalRunSpec, ModelsMode
 from proctor.api.evaltrial import TrialLimits
 from proctor.api.orders import TrialOrders
+from proctor.api.secret_refs import SecretKey, SecretUse
 from proctor.api.task import Resources
 from proctor.planning.layers import Layer
 from proctor.planning.places import SourceMap
+from proctor.planning.secret_uses import given_secrets
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,8 @@ class Cell:
         persist: Absolute folders that pass from agent to checks, besides workspace and HOME.
         resources: All fields are set.
         env: Plain variables of the agent.
+        secret_env: Variables of the agent whose values are secrets, by name.
+        secrets: Every Secret that its agent is given.
         limits: What the gateway enforces.
         criteria: Names, by index; unique.
         needs_model: Whether its pod gets a key for the gateway.
@@ -64,6 +68,8 @@ class Cell:
     persist: tuple[str, ...]
     resources: Resources
     env: Mapping[str, str]
+    secret_env: Mapping[str, SecretKey]
+    secrets: tuple[SecretUse, ...]
     limits: TrialLimits
     task_timeout_seconds: int
     turn_timeout_seconds: int
@@ -86,3 +92,8 @@ class RunPlan:
     trials: tuple[TrialId, ...]
     cells: Mapping[tuple[str, str], Cell]
     seed: str
+
+    @property
+    def secrets(self) -> tuple[SecretUse, ...]:
+        """Every Secret that its agents are given, each use once, in a fixed order."""
+        return given_secrets(use for cell in self.cells.values() for use in cell.secrets)

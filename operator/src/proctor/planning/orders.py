@@ -20,6 +20,7 @@ from proctor.planning.defaults import default_lineage, timeouts
 from proctor.planning.files import laid_files
 from proctor.planning.layers import Settings
 from proctor.planning.prompts import overlaid_prompt
+from proctor.planning.secret_uses import secrets_of_agent
 
 NO_AGENT = "none"
 
@@ -59,6 +60,7 @@ def _agent_orders(parts: CellParts) -> AgentOrders:
         model=parts.settings.model,
         options=parts.options,
         env=parts.settings.env,
+        secret_env=tuple(sorted(parts.settings.secret_env)),
         prompt=overlaid_prompt(parts.task.prompt, parts.variant.prompt),
         files=laid_files(parts.task.workspace, parts.variant.workspace),
         pre_run=tuple(_shell(command) for command in _pre_run(parts)),
@@ -125,7 +127,9 @@ def _lineage(parts: CellParts) -> dict[str, str]:
 
 def _context(parts: CellParts) -> dict[str, str | None]:
     mode = parts.spec.models.mode if parts.spec.models else ModelsMode.LIVE
+    uses = [f"{use.name}/{use.key} as {use.variable}" for use in secrets_of_agent(parts.settings)]
     return {
+        **({"secrets": ", ".join(uses)} if uses else {}),
         "suite": parts.spec.suite or parts.run,
         "agent": parts.agent,
         "model": parts.settings.model,

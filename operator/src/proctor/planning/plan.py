@@ -4,7 +4,7 @@ Pure: nothing is read, no clock, no chance. Both launchers, `proctor validate` a
 `Accepted` call `plan_run`, so that all of them say the same about the same file.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from proctor.api.errors import Problem, SpecError
 from proctor.api.task import Variant
@@ -14,6 +14,7 @@ from proctor.planning.kinds import Kinds
 from proctor.planning.model import Cell, RunPlan, RunSource, TrialId
 from proctor.planning.order import start_order
 from proctor.planning.rules import name_problems, spec_problems
+from proctor.planning.secret_uses import count_problems
 from proctor.planning.selecting import selected_tasks
 
 __all__ = ["Cell", "RunPlan", "RunSource", "TrialId", "plan_run"]
@@ -30,15 +31,23 @@ def plan_run(source: RunSource, kinds: Kinds, priced: Callable[[str], bool]) -> 
     """
     made, problems = _cells(source, kinds, priced)
     problems = [*name_problems(source.name), *spec_problems(source.spec), *problems]
-    if problems:
-        raise SpecError(tuple(dict.fromkeys(source.places.locate(one) for one in problems)))
+    _refuse(problems, source)
     tasks = [task.name for task in selected_tasks(source.spec.tasks, source.spec.select)]
     variants = [variant.name for variant in _variants(source)]
-    return RunPlan(
+    plan = RunPlan(
         trials=start_order(tasks, variants, source.spec.repeats, source.seed),
         cells={(task, variant): made[task, variant] for task in tasks for variant in variants},
         seed=source.seed,
     )
+    _refuse(count_problems(plan.secrets), source)
+    return plan
+
+
+def _refuse(problems: Iterable[Problem], source: RunSource) -> None:
+    """Raise all problems, each once, with its place; nothing when there is none."""
+    found = tuple(dict.fromkeys(source.places.locate(one) for one in problems))
+    if found:
+        raise SpecError(found)
 
 
 def _cells(

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 
 from proctor.api.errors import Problem
 from proctor.api.evalrun import MAX_RUN_NAME, EvalRunSpec, Models, ModelsMode
-from proctor.api.task import AgentSpec, Sandbox, Task, Variant
+from proctor.api.secret_refs import SecretEnvVar
+from proctor.api.task import AgentSpec, EnvVar, Sandbox, Task, Variant
 from proctor.planning.cassette_rules import cassette_problems
 from proctor.planning.files import clashes, file_problems, laid_files
 from proctor.planning.prompts import overlay_problems
@@ -80,15 +81,16 @@ def _layer_problems(
     agent: AgentSpec | None, sandbox: Sandbox | None, field: str
 ) -> Iterator[Problem]:
     if agent is not None:
-        yield from _env_problems(agent, f"{field}.agent.env")
+        yield from _env_problems(agent.env, f"{field}.agent.env")
+        yield from _env_problems(agent.secret_env, f"{field}.agent.secretEnv")
     paths = sandbox.persist if sandbox else ()
     for index, path in enumerate(paths):
         yield from _persist_problems(path, paths[:index], f"{field}.sandbox.persist[{index}]")
 
 
-def _env_problems(agent: AgentSpec, field: str) -> Iterator[Problem]:
-    yield from _unique([variable.name for variable in agent.env], field, "variable")
-    for index, variable in enumerate(agent.env):
+def _env_problems(variables: Sequence[EnvVar | SecretEnvVar], field: str) -> Iterator[Problem]:
+    yield from _unique([variable.name for variable in variables], field, "variable")
+    for index, variable in enumerate(variables):
         if variable.name in _OURS or variable.name.startswith("PROCTOR_"):
             yield Problem(
                 f"{field}[{index}].name",

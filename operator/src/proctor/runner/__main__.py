@@ -10,6 +10,7 @@ import sys
 from proctor.api.report import EXIT_NOT_STARTED
 from proctor.runner.arguments import Places, parse_arguments
 from proctor.runner.places import AgentPlaces, ChecksPlaces, NotStartedError, StagePlaces
+from proctor.runner.secret_values import phase_redactor
 
 
 def main() -> None:
@@ -18,7 +19,8 @@ def main() -> None:
     try:
         code = _run(places)
     except BaseException as error:  # noqa: BLE001 - the runner's top: said in one line, never lost
-        text = " ".join(f"{type(error).__name__}: {error}".split())
+        said = phase_redactor(os.environ, None).text(f"{type(error).__name__}: {error}")
+        text = " ".join(said.split())
         print(f"proctor.runner: {text}", file=sys.stderr)
         code = EXIT_NOT_STARTED if isinstance(error, NotStartedError) else 1
     sys.stdout.flush()

@@ -15,6 +15,7 @@ from proctor.agents.contract import Agent, Session
 from proctor.api.errors import PlatformError
 from proctor.api.events import AgentEnd, EndStatus
 from proctor.api.orders import AgentOrders
+from proctor.api.redaction import Redactor
 from proctor.api.report import AGENT_REPORT, TRANSCRIPT, AgentReport
 from proctor.runner.command import Place, first_failure, run_in_order
 from proctor.runner.environment import agent_environment, command_environment
@@ -29,6 +30,13 @@ from proctor.runner.opening import open_up
 from proctor.runner.places import AgentPlaces, NotStartedError, read_key, read_orders
 from proctor.runner.printing import printable
 from proctor.runner.processes import kill_everything
+from proctor.runner.redacting import RedactedChunks, redacted_report
+from proctor.runner.secret_values import (
+    SecretValueError,
+    agent_secrets,
+    phase_redactor,
+    require_redactable,
+)
 from proctor.runner.stopping import stop_on_signals
 from proctor.runner.transcript import Transcript, utc_now
 
@@ -40,6 +48,7 @@ class _Prepared:
     orders: AgentOrders
     place: Place
     key: str | None
+    redactor: Redactor
     transcript: Transcript
 
 
@@ -57,8 +66,8 @@ def run_agent(places: AgentPlaces) -> None:
     report = _set_up(places, prepared)
     if report.status == "completed":
         report = _hand_over(places, prepared, report)
-    _freeze(places)
-    report = replace(report, memory_kills=watch.kills)
+    _freeze(places, prepared.redactor)
+    report = redacted_report(replace(report, memory_kills=watch.kills), prepared.redactor)
     wipe(places.evidence)
     write_new(places.evidence, TRANSCRIPT, prepared.transcript.close())
     write_new(places.evidence, AGENT_REPORT, json.dumps(report.to_json()).encode())
@@ -77,9 +86,11 @@ def _prepare(places: AgentPlaces) -> _Prepared:
         wipe(places.evidence)
         if places.gateway is not None:
             await_gateway(places.gateway)
-        env = {**command_environment(os.environ, places.home, places.workspace), **orders.env}
-        transcript = Transcript(places.evidence)
-        return _Prepared(orders, Place(places.workspace, env, stop), key, transcript)
+        secrets = agent_secrets(orders.secret_env, os.environ)
+        plain = command_environment(os.environ, places.home, places.workspace)
+        place = Place(places.workspace, {**plain, **orders.env, **secrets}, stop)
+        redactor = phase_redactor(os.environ, key)
+        return _Prepared(orders, place, key, redactor, Transcript(places.evidence, redactor))
     except (PlatformError, OSError, LookupError, TypeError, ValueError) as error:
         raise NotStartedError(f"{type(error).__name__}: {error}") from error
 
@@ -88,8 +99,9 @@ def _set_up(places: AgentPlaces, prepared: _Prepared) -> AgentReport:
     """Lay the files and run ``preRun``; ``completed`` means that an agent may start."""
     orders = prepared.orders
     try:
+        require_redactable(agent_secrets(orders.secret_env, os.environ))
         lay_files(places.workspace, orders.files)
-    except LayingError as error:
+    except (LayingError, SecretValueError) as error:
         return AgentReport("setup_failed", str(error))
     results = run_in_order(orders.pre_run, prepared.place)
     if prepared.place.stop.requested:
@@ -120,12 +132,13 @@ def _hand_over(places: AgentPlaces, prepared: _Prepared, report: AgentReport) ->
         options=orders.options,
     )
     transcript = prepared.transcript
+    chunks = RedactedChunks(prepared.redactor, transcript.add)
     begin = time.monotonic()
-    ending: Ending = converse(agent, session, orders, prepared.place.stop, transcript.add)
+    ending: Ending = converse(agent, session, orders, prepared.place.stop, chunks.add)
     seconds = time.monotonic() - begin
     if transcript.last_end is None:
         status = _END.get(ending.status, "crashed")
-        transcript.add(
+        chunks.add(
             AgentEnd(at=utc_now(), turn=1, status=status, crash_reason=ending.reason or None)
         )
     return replace(
@@ -145,10 +158,10 @@ def _make_adapter(factory: str) -> Agent:
     return agent
 
 
-def _freeze(places: AgentPlaces) -> None:
+def _freeze(places: AgentPlaces, redactor: Redactor) -> None:
     """From here on nothing changes what the agent left."""
     kill_everything()
     empty_shared_memory()
     for folder in {places.workspace, places.home, *places.persist}:
         for failure in open_up(folder):
-            print(f"{folder}: {printable(failure)}", flush=True)
+            print(f"{folder}: {redactor.text(printable(failure))}", flush=True)

@@ -5,6 +5,7 @@ verdict, which the operator takes as the word on this attempt.
 """
 
 import json
+import os
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,13 +17,14 @@ from proctor.api.termination import TrialVerdict
 from proctor.plugins.builtin import builtin_registry
 from proctor.runner.blame import AgentClaim, believe_agent
 from proctor.runner.claims import ClaimError, read_agent_report
-from proctor.runner.graded import Graded
+from proctor.runner.graded import Graded, redacted
 from proctor.runner.judgement import Judgement
 from proctor.runner.judging import make_judge
 from proctor.runner.ledger import read_ledger
 from proctor.runner.places import GradePlaces, read_key, read_orders
 from proctor.runner.record import score_of, write_record
 from proctor.runner.recording import record_parts
+from proctor.runner.secret_values import phase_redactor
 from proctor.runner.stopping import exit_on_signals
 from proctor.runner.worker import WorkerLimits, judge_in_worker
 from proctor.scoring.trial import CriterionResult, TrialFacts, trial_outcome
@@ -36,15 +38,18 @@ def run_grade(places: GradePlaces) -> None:
         OSError: When record or verdict cannot be written.
     """
     exit_on_signals()
-    graded = _grade(places, _read_orders(places), time.monotonic())
+    key = read_key(places.key_file)
+    redactor = phase_redactor(os.environ, key)
+    graded = redacted(_grade(places, _read_orders(places), key, time.monotonic()), redactor)
     for result in graded.results:
         print(_line(result), flush=True)
-    digest = write_record(places.record, record_parts(graded, places))
+    parts = {path: redactor.json(data) for path, data in record_parts(graded, places).items()}
+    digest = write_record(places.record, parts)
     _write_verdict(places.verdict, _verdict(graded, places, digest))
 
 
-def _grade(places: GradePlaces, orders: GradeOrders, begin: float) -> Graded:
-    ledger = read_ledger(places.gateway, read_key(places.key_file))
+def _grade(places: GradePlaces, orders: GradeOrders, key: str | None, begin: float) -> Graded:
+    ledger = read_ledger(places.gateway, key)
     if ledger.problem is not None:
         print(json.dumps({"problem": ledger.problem}), flush=True)
         mode = orders.context.get("models") or ledger.bill.mode

@@ -1,4 +1,4 @@
-"""Writes what an agent does as it goes: ``transcript.jsonl``, bounded."""
+"""Writes what an agent does as it goes: ``transcript.jsonl``, bounded and redacted."""
 
 import json
 import os
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.api.events import AgentEnd, Event, to_json
+from proctor.api.redaction import Redactor
 from proctor.api.report import TRANSCRIPT
 
 MAX_BYTES = 8 * 1024 * 1024
@@ -22,7 +23,8 @@ class Transcript:
     so the phase writes it again from memory once nothing else runs.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, redactor: Redactor) -> None:
+        self._redactor = redactor
         descriptor = os.open(folder / TRANSCRIPT, _CREATE, 0o644)
         self._file = open(descriptor, "wb", buffering=0)  # noqa: SIM115 - closed in close()
         self._lines: list[bytes] = []
@@ -32,7 +34,8 @@ class Transcript:
 
     def add(self, event: Event) -> None:
         """Append an event; beyond 8 MiB only ends are kept, and the others are counted."""
-        line = json.dumps(_cut(to_json(event)), default=repr).encode() + b"\n"
+        body = _cut(self._redactor.value(to_json(event)))
+        line = json.dumps(body, default=repr).encode() + b"\n"
         is_end = isinstance(event, AgentEnd)
         if isinstance(event, AgentEnd):
             self.last_end = event

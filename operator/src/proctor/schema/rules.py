@@ -162,6 +162,7 @@ LIST_KEYS: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("EvalRunSpec", "tasks"): ("name",),
     ("EvalRunSpec", "variants"): ("name",),
     ("AgentSpec", "env"): ("name",),
+    ("AgentSpec", "secretEnv"): ("name",),
     ("EvalRunStatus", "conditions"): ("type",),
     ("EvalRunStatus", "variants"): ("name",),
     ("EvalTrialStatus", "attempts"): ("number",),

@@ -1,0 +1,46 @@
+"""Secret values that a phase was given: checked, handed on, and taken out of what it keeps.
+
+Standard library only: the phase ``agent`` imports it.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from proctor.api.errors import PlatformError
+from proctor.api.redaction import LEAST_CHARACTERS, Redactor, secrets_of
+
+KEY_NAME = "gateway key"
+"""What stands in the place of a phase's own key."""
+
+
+class SecretValueError(PlatformError):
+    """The value of a variable in ``agent.secretEnv`` cannot be used; it is never shown."""
+
+
+def agent_secrets(names: Sequence[str], environ: Mapping[str, str]) -> dict[str, str]:
+    """The agent's secret variables.
+
+    Raises:
+        LookupError: When the process was not given one that the orders name: a fault of ours.
+    """
+    given = secrets_of(environ)
+    return {name: given[name] for name in names}
+
+
+def require_redactable(secrets: Mapping[str, str]) -> None:
+    """Refuse values that could not be taken out of transcripts.
+
+    Raises:
+        SecretValueError: It names the variable, and how long its value is.
+    """
+    for name, value in secrets.items():
+        length = len(value.strip())
+        if length < LEAST_CHARACTERS:
+            raise SecretValueError(
+                f"agent.secretEnv {name}: its value has {length} characters, and one shorter than "
+                f"{LEAST_CHARACTERS} cannot be told from other text: use a longer one, or agent.env"
+            )
+
+
+def phase_redactor(environ: Mapping[str, str], key: str | None) -> Redactor:
+    """Takes out every secret of this process's environment, and its key."""
+    return Redactor({**secrets_of(environ), **({KEY_NAME: key} if key else {})})
