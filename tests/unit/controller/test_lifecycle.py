@@ -6,11 +6,11 @@ from itertools import pairwise
 
 import pytest
 
-from builders_controller import KEY, MINI, NAMESPACE, World, run_body
+from builders_controller import KEY, MINI, World, run_body
 from fakes.kubelet import ended
 from proctor.api.outcome import Outcome
 from proctor.api.usage import Bill
-from proctor.controller.cluster import CONFIG_MAPS, EVAL_RUNS, EVAL_TRIALS, PODS, SERVICE_ACCOUNTS
+from proctor.controller.cluster import CONFIG_MAPS, EVAL_RUNS, EVAL_TRIALS, PODS
 
 
 async def a_running_world(*, changes=None, **spec):
@@ -268,18 +268,6 @@ async def test_somebody_elses_pod_with_the_name_of_ours_gives_no_verdict():
     await world.later(2)
     assert world.condition("Progressing") == ("False", "AdmissionDenied")
     assert "is not what Proctor makes" in str(world.run()["status"]["conditions"])
-
-
-async def test_a_service_account_with_an_identity_in_a_cloud_is_refused():
-    world = World()
-    annotations = {"eks.amazonaws.com/role-arn": "arn:aws:iam::1:role/admin"}
-    world.cluster.plant(
-        SERVICE_ACCOUNTS,
-        {"metadata": {"name": "proctor-trial", "namespace": NAMESPACE, "annotations": annotations}},
-    )
-    await world.apply(run_body())
-    assert world.pods() == []
-    assert "proctor-trial exists" in str(world.run()["status"]["conditions"])
 
 
 async def test_a_spec_that_cannot_be_used_is_rejected_with_field_and_remedy():

@@ -44,6 +44,7 @@ class Reason(StrEnum):
     ADMISSION_DENIED = "AdmissionDenied"
     VOLUME_NOT_READY = "VolumeNotReady"
     SECRET_MISSING = "SecretMissing"
+    SERVICE_ACCOUNT_UNFIT = "ServiceAccountUnfit"
     PENDING_TIMEOUT = "PendingTimeout"
 
 
@@ -77,6 +78,8 @@ WAITING_REASONS: Mapping[Reason, str] = {
     Reason.QUOTA_EXCEEDED: "The namespace's quota is used up.",
     Reason.ADMISSION_DENIED: "An admission rule of the cluster refuses the pod.",
     Reason.VOLUME_NOT_READY: "A volume of the pod is not ready.",
+    Reason.SERVICE_ACCOUNT_UNFIT: "The ServiceAccount proctor-trial carries a cloud identity or "
+    "Secrets.",
     Reason.SECRET_MISSING: "A Secret that the run names, or a key in it, does not exist.",
     Reason.PENDING_TIMEOUT: "The pod did not start within pendingTimeoutSeconds.",
 }

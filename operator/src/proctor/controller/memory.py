@@ -23,7 +23,7 @@ class RunMemory:
     Args:
         run_uid: Of that run: another one of its name has another memory.
         planned: The plan of generation ``generation``.
-        made: Names of ConfigMaps that are known to be as they should.
+        made: Names of ConfigMaps, and of the ServiceAccount, that are known to be as they should.
         refused: Attempts whose pod the API server will never accept.
         stuck: Why nothing can be made for now, or None.
         pods: Pods of attempts that have not ended, as the last pass saw them.

@@ -10,6 +10,9 @@ from proctor.controller.names import AGENT, STAGE
 from proctor.controller.seen import ContainerState, SeenPod
 from proctor.engine.model import Waiting
 
+UNFIT_ACCOUNT = "UnfitAccount"
+"""Our own word for a ServiceAccount that trials must not run as."""
+
 SLOW_SANDBOX = timedelta(seconds=45)
 """A scheduled pod without a network or its volumes for so long is worth a word."""
 
@@ -39,6 +42,8 @@ def refusal(error: RefusedError, now: datetime) -> Waiting:
     A quota frees itself; everything else that admission says it says again.
     """
     text = str(error)
+    if error.reason == UNFIT_ACCOUNT:
+        return Waiting(Reason.SERVICE_ACCOUNT_UNFIT, text, now)
     if "exceeded quota" in text:
         return Waiting(Reason.QUOTA_EXCEEDED, text, now)
     if "is being terminated" in text:

@@ -13,6 +13,7 @@ from typing import Any
 
 from proctor.api.base import API_VERSION
 from proctor.api.evaltrial import EvalTrialSpec
+from proctor.controller.accounts import account_problem, trial_account
 from proctor.controller.cluster import (
     CONFIG_MAPS,
     EVAL_TRIALS,
@@ -27,7 +28,7 @@ from proctor.controller.cluster import (
 )
 from proctor.controller.memory import RunMemory
 from proctor.controller.names import POD_DIGEST, SERVICE_ACCOUNT, TrialObject, run_labels
-from proctor.controller.pending import refusal
+from proctor.controller.pending import UNFIT_ACCOUNT, refusal
 from proctor.controller.planned import PlannedRun
 from proctor.controller.pods import owner_reference, trial_pod
 from proctor.controller.seen import SeenPod, SeenTrial
@@ -36,11 +37,6 @@ from proctor.controller.shape import owner_uid, shape_digest
 from proctor.controller.watched import Watched
 from proctor.engine.model import Start
 
-_CLOUD_IDENTITY = (
-    "eks.amazonaws.com/role-arn",
-    "iam.gke.io/gcp-service-account",
-    "azure.workload.identity/client-id",
-)
 _NO_OWNER_YET = "-"
 
 
@@ -49,14 +45,12 @@ class Starter:
     """Starts attempts in one cluster.
 
     Args:
-        accounts: Namespaces whose ServiceAccount is known to be as it should.
         shared: Held while what attempts share is made, so that each is asked for once.
     """
 
     cluster: Cluster
     watched: Watched
     settings: OperatorSettings
-    accounts: set[str] = field(default_factory=set)
     shared: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def start(
@@ -69,7 +63,7 @@ class Starter:
         name = planned.names[start.trial]
         try:
             async with self.shared:
-                await self._account(planned.key.namespace)
+                await self._account(planned.key.namespace, memory)
                 await self._config_maps(planned, start, memory)
             trial = await self._trial(planned, start)
             await self._pod(planned, start, trial)
@@ -81,17 +75,16 @@ class Starter:
             else:
                 memory.stuck = waiting
 
-    async def _account(self, namespace: str) -> None:
-        if namespace in self.accounts:
+    async def _account(self, namespace: str, memory: RunMemory) -> None:
+        """Make it, or look at it: once a run, because others may change it at any time."""
+        if SERVICE_ACCOUNT in memory.made:
             return
-        body = {
-            "apiVersion": "v1",
-            "kind": "ServiceAccount",
-            "metadata": {"name": SERVICE_ACCOUNT, "namespace": namespace},
-            "automountServiceAccountToken": False,
-        }
-        await self._ensure(SERVICE_ACCOUNTS, body, _is_harmless)
-        self.accounts.add(namespace)
+        body = trial_account(namespace)
+        found = await self._ensure(SERVICE_ACCOUNTS, body, lambda _: True)
+        problem = account_problem(found)
+        if problem is not None:
+            raise RefusedError(403, UNFIT_ACCOUNT, problem)
+        memory.made.add(SERVICE_ACCOUNT)
 
     async def _config_maps(self, planned: PlannedRun, start: Start, memory: RunMemory) -> None:
         for body in planned.config_maps(start.trial):
@@ -203,12 +196,6 @@ def trial_body(planned: PlannedRun, start: Start, pod_digest: str) -> dict[str, 
         },
         "spec": spec.model_dump(mode="json", by_alias=True, exclude_none=True),
     }
-
-
-def _is_harmless(account: Body) -> bool:
-    """Whether a ServiceAccount gives its pods no identity in a cloud."""
-    annotations = account["metadata"].get("annotations") or {}
-    return not any(key in annotations for key in _CLOUD_IDENTITY)
 
 
 def _same_data(wanted: Body, found: Body) -> bool:
