@@ -24,6 +24,8 @@ ALLOWED = {
     "exclusiveMaximum",
     "minItems",
     "maxItems",
+    "maxProperties",
+    "additionalProperties",
     "required",
     "nullable",
     "properties",
@@ -35,7 +37,18 @@ ALLOWED = {
 }
 FIELDS = criterion_fields(builtin_registry().catalog())
 CRDS = {kind.name: custom_resource_definition(kind, FIELDS) for kind in KINDS}
+_AS_IN_KUBERNETES = (
+    "affinity.nodeAffinity",
+    "affinity.podAffinity",
+    "affinity.podAntiAffinity",
+    "topologySpreadConstraints[].labelSelector",
+)
 OPEN = {
+    *(
+        f"{owner}.sandbox.podTemplate.{field}"
+        for owner in ("spec", "spec.tasks[]", "spec.variants[]")
+        for field in _AS_IN_KUBERNETES
+    ),
     "spec.agent.options",
     "spec.tasks[].agent.options",
     "spec.variants[].agent.options",
@@ -88,7 +101,7 @@ def test_everything_that_people_write_is_bounded():
             assert "maxItems" in node, (kind, path)
 
 
-def test_only_what_plugins_bring_is_open():
+def test_only_what_plugins_bring_and_the_api_server_checks_is_open():
     assert {
         path for _, path, node in all_nodes() if node.get("x-kubernetes-preserve-unknown-fields")
     } == OPEN
@@ -126,6 +139,7 @@ def test_an_exclusive_bound_takes_the_boolean_form():
         pytest.param("spec.tasks", ["name"], id="tasks"),
         pytest.param("spec.variants", ["name"], id="variants"),
         pytest.param("spec.agent.env", ["name"], id="variables"),
+        pytest.param("spec.agent.secretEnv", ["name"], id="secret-variables"),
         pytest.param("status.conditions", ["type"], id="conditions"),
     ],
 )

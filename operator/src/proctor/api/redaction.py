@@ -16,6 +16,9 @@ from urllib.parse import quote, quote_plus
 SECRET_PREFIX = "PROCTOR_SECRET_"
 """A variable of a phase's own process: what follows is the name of the agent's variable."""
 
+SECRET_FOLDERS = "PROCTOR_REDACT_FOLDERS"
+"""A variable of a phase's own process: folders of Secrets, with ``:`` between them."""
+
 LEAST_CHARACTERS = 6
 """A shorter value stands in too many harmless texts to be taken out of them."""
 

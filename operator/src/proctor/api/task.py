@@ -11,6 +11,8 @@ from proctor.api.base import (
     Spec,
     TaskName,
 )
+from proctor.api.pod_template import PodTemplate
+from proctor.api.quantity import Quantity
 from proctor.api.secret_refs import SecretEnvVar
 
 MAX_CRITERIA = 50
@@ -187,10 +189,6 @@ DEFAULT_TASK_TIMEOUT_SECONDS = 600
 DEFAULT_TURN_TIMEOUT_SECONDS = 300
 DEFAULT_GRADE_TIMEOUT_SECONDS = 600
 
-Quantity = Annotated[
-    str, StringConstraints(pattern=r"^[0-9]+(\.[0-9]+)?(m|k|M|G|Ki|Mi|Gi)?$", max_length=20)
-]
-
 
 class Resources(Spec):
     """Compute of the trial's containers; requests equal limits."""
@@ -226,6 +224,9 @@ class Sandbox(Spec):
         ),
     ] = ()
     resources: Annotated[Resources | None, Field(description="CPU, memory and disk.")] = None
+    pod_template: Annotated[
+        PodTemplate | None, Field(description="Placement, volumes and the like of its pods.")
+    ] = None
 
 
 class Task(Spec):

@@ -6,6 +6,13 @@ from typing import Any
 from proctor.api.redaction import SECRET_PREFIX
 from proctor.api.task import Resources
 from proctor.controller.names import AGENT, CHECKS, GRADE, STAGE, TrialObject
+from proctor.controller.pod_template import (
+    agent_mounts,
+    agent_secret_folders,
+    checks_mounts,
+    grade_mounts,
+    grade_secret_folders,
+)
 from proctor.controller.quantities import doubled, larger
 from proctor.controller.settings import OperatorSettings
 from proctor.planning.model import Cell
@@ -73,11 +80,12 @@ def agent(sandbox: Sandbox) -> dict[str, Any]:
         *(_mount(name, path) for name, path in passed.items()),
         _mount("agent-evidence", "/evidence/agent"),
         _mount("agent-tmp", "/tmp"),
+        *agent_mounts(sandbox.cell.pod),
     ]
     if sandbox.cell.needs_model:
         command += _gateway(sandbox, "agent")
         mounts.append(_mount("agent-token", "/var/run/proctor/agent", read_only=True))
-    own = {**_task(sandbox, AGENT), **_secret_env(sandbox)}
+    own = {**_task(sandbox, AGENT), **_env(sandbox, agent_secret_folders(sandbox.cell.pod))}
     return {**own, "command": command, "volumeMounts": mounts}
 
 
@@ -105,6 +113,7 @@ def checks(sandbox: Sandbox) -> dict[str, Any]:
         _mount("checks-evidence", "/evidence/checks"),
         _mount("checks-scratch", SCRATCH),
         _mount("checks-tmp", "/tmp"),
+        *checks_mounts(sandbox.cell.pod),
     ]
     disk = sandbox.cell.resources.ephemeral_storage
     own = _task(sandbox, CHECKS, disk=doubled(disk) if disk else None)
@@ -134,6 +143,7 @@ def grade(sandbox: Sandbox, owner: TrialObject, attempt: int) -> dict[str, Any]:
         _mount("agent-evidence", "/evidence/agent", read_only=True),
         _mount("record", RECORD),
         _mount("grade-tmp", "/tmp"),
+        *grade_mounts(sandbox.cell.pod),
     ]
     if sandbox.cell.orders.checks is not None:
         command += ["--checks-evidence", "/evidence/checks"]
@@ -141,7 +151,7 @@ def grade(sandbox: Sandbox, owner: TrialObject, attempt: int) -> dict[str, Any]:
     if sandbox.cell.needs_model:
         command += _gateway(sandbox, "judge")
         mounts.append(_mount("judge-token", "/var/run/proctor/judge", read_only=True))
-    own = {**_trusted(sandbox, GRADE), **_secret_env(sandbox)}
+    own = {**_trusted(sandbox, GRADE), **_env(sandbox, grade_secret_folders(sandbox.cell.pod))}
     return {**own, "command": command, "volumeMounts": mounts}
 
 
@@ -152,12 +162,12 @@ def _gateway(sandbox: Sandbox, role: str) -> list[str]:
     ]  # fmt: skip
 
 
-def _secret_env(sandbox: Sandbox) -> dict[str, Any]:
+def _env(sandbox: Sandbox, more: list[dict[str, Any]]) -> dict[str, Any]:
     """Values that ``agent`` hands to the agent, and ``grade`` takes out of what it keeps.
 
     Under names of ours: the runner's own process must not be steered by a user's names.
     """
-    env = [
+    env = more + [
         {
             "name": f"{SECRET_PREFIX}{name}",
             "valueFrom": {"secretKeyRef": {"name": ref.name, "key": ref.key}},

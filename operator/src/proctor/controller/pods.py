@@ -22,6 +22,7 @@ from proctor.controller.names import (
     run_labels,
 )
 from proctor.controller.orders import Placed
+from proctor.controller.pod_template import placement, pull_secrets, template_volumes
 from proctor.controller.settings import OperatorSettings
 from proctor.planning.model import Cell
 
@@ -64,13 +65,14 @@ def trial_pod(
         "containers": [grade(sandbox, owner, attempt)],
         "volumes": _volumes(cell, orders, seconds + TOKEN_SLACK_SECONDS),
     }
-    if settings.image_pull_secrets:
-        spec["imagePullSecrets"] = [{"name": name} for name in settings.image_pull_secrets]
+    pulls = pull_secrets(cell.pod, settings.image_pull_secrets)
+    if pulls:
+        spec["imagePullSecrets"] = pulls
     return {
         "apiVersion": "v1",
         "kind": "Pod",
-        "metadata": _metadata(owner, attempt),
-        "spec": spec,
+        "metadata": _metadata(owner, attempt, cell),
+        "spec": {**placement(cell.pod), **spec},
     }
 
 
@@ -92,17 +94,19 @@ def owner_reference(api_version: str, kind: str, name: str, uid: str) -> dict[st
     }
 
 
-def _metadata(owner: TrialObject, attempt: int) -> dict[str, Any]:
+def _metadata(owner: TrialObject, attempt: int, cell: Cell) -> dict[str, Any]:
     return {
         "name": pod_name(owner.name, attempt),
         "namespace": owner.namespace,
         "labels": {
+            **cell.pod.labels,
             **run_labels(owner.run_name, owner.run_uid),
             TRIAL_LABEL: owner.name,
             ATTEMPT_LABEL: str(attempt),
             "sidecar.istio.io/inject": "false",
         },
         "annotations": {
+            **cell.pod.annotations,
             "proctor.dev/task": owner.trial.task,
             "proctor.dev/variant": owner.trial.variant,
             "proctor.dev/repeat": str(owner.trial.repeat),
@@ -154,7 +158,7 @@ def _volumes(cell: Cell, orders: Placed, token_seconds: int) -> list[dict[str, A
             _token("agent-token", AGENT_AUDIENCE, token_seconds),
             _token("judge-token", JUDGE_AUDIENCE, token_seconds),
         ]
-    return volumes
+    return [*volumes, *template_volumes(cell.pod)]
 
 
 def _disk(resources: Resources) -> str:

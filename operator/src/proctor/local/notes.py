@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from proctor.api.pod_template import PodTemplate
 from proctor.local.cassette import recorded_path
 from proctor.local.planned import PlannedRun
 from proctor.local.secret_variables import secret_variables
@@ -21,6 +22,8 @@ def notes(runs: Sequence[PlannedRun]) -> tuple[str, ...]:
         found.append(f"sandbox.image is not used here, only in a cluster: {', '.join(images)}")
     if any(cell.persist for cell in cells):
         found.append("sandbox.persist is not used here: all trials share this machine's folders")
+    if any(cell.pod != PodTemplate() for cell in cells):
+        found.append("sandbox.podTemplate is not used here, only in a cluster: no volumes of it")
     if secrets := secret_variables(runs):
         found.append(f"agents are given variables of yours by secretEnv: {', '.join(secrets)}")
     if any(run.source.spec.suspend for run in runs):

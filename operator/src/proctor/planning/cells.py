@@ -8,6 +8,7 @@ from typing import Any
 from proctor.api.errors import Problem
 from proctor.api.evalrun import ModelsMode
 from proctor.api.evaltrial import TrialLimits
+from proctor.api.pod_template import PodTemplate
 from proctor.api.task import Limits, Task, Variant
 from proctor.planning.checks import TrialCriterion, agent_problems
 from proctor.planning.defaults import full_resources, timeouts
@@ -16,6 +17,7 @@ from proctor.planning.kinds import Kinds
 from proctor.planning.layers import Layer, Settings, merge_layers
 from proctor.planning.model import Cell, RunSource
 from proctor.planning.orders import NO_AGENT, CellParts, trial_orders
+from proctor.planning.pod_template_rules import persist_problems
 from proctor.planning.prompts import overlaid_prompt
 from proctor.planning.secret_uses import secret_problems, secrets_of_agent
 
@@ -99,6 +101,8 @@ class CellMaker:
             )
         yield from _file_problems(pair)
         yield from secret_problems(settings)
+        field = settings.field("sandbox.podTemplate.volumes")
+        yield from persist_problems(settings.sandbox.pod_template, settings.sandbox.persist, field)
         yield from self._price_problems(settings)
 
     def _price_problems(self, settings: Settings) -> Iterator[Problem]:
@@ -136,6 +140,7 @@ class CellMaker:
             image=settings.sandbox.image,
             persist=settings.sandbox.persist,
             resources=full_resources(settings.sandbox.resources),
+            pod=settings.sandbox.pod_template or PodTemplate(),
             env=settings.env,
             secret_env=settings.secret_env,
             secrets=secrets_of_agent(settings),

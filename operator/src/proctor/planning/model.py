@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from proctor.api.evalrun import EvalRunSpec, ModelsMode
 from proctor.api.evaltrial import TrialLimits
 from proctor.api.orders import TrialOrders
+from proctor.api.pod_template import PodTemplate
 from proctor.api.secret_refs import SecretKey, SecretUse
 from proctor.api.task import Resources
 from proctor.planning.layers import Layer
@@ -51,6 +52,7 @@ class Cell:
         image: None: the launcher's default task image.
         persist: Absolute folders that pass from agent to checks, besides workspace and HOME.
         resources: All fields are set.
+        pod: What its pods get besides.
         env: Plain variables of the agent.
         secret_env: Variables of the agent whose values are secrets, by name.
         secrets: Every Secret that its agent is given.
@@ -67,6 +69,7 @@ class Cell:
     image: str | None
     persist: tuple[str, ...]
     resources: Resources
+    pod: PodTemplate
     env: Mapping[str, str]
     secret_env: Mapping[str, SecretKey]
     secrets: tuple[SecretUse, ...]

@@ -20,7 +20,7 @@ from proctor.planning.defaults import default_lineage, timeouts
 from proctor.planning.files import laid_files
 from proctor.planning.layers import Settings
 from proctor.planning.prompts import overlaid_prompt
-from proctor.planning.secret_uses import secrets_of_agent
+from proctor.planning.secret_uses import described, secrets_of_agent
 
 NO_AGENT = "none"
 
@@ -127,7 +127,7 @@ def _lineage(parts: CellParts) -> dict[str, str]:
 
 def _context(parts: CellParts) -> dict[str, str | None]:
     mode = parts.spec.models.mode if parts.spec.models else ModelsMode.LIVE
-    uses = [f"{use.name}/{use.key} as {use.variable}" for use in secrets_of_agent(parts.settings)]
+    uses = [described(use) for use in secrets_of_agent(parts.settings)]
     return {
         **({"secrets": ", ".join(uses)} if uses else {}),
         "suite": parts.spec.suite or parts.run,

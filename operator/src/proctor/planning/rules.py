@@ -9,7 +9,9 @@ from proctor.api.secret_refs import SecretEnvVar
 from proctor.api.task import AgentSpec, EnvVar, Sandbox, Task, Variant
 from proctor.planning.cassette_rules import cassette_problems
 from proctor.planning.files import clashes, file_problems, laid_files
+from proctor.planning.pod_template_rules import template_problems
 from proctor.planning.prompts import overlay_problems
+from proctor.planning.reserved import RESERVED, SYSTEM, overlap
 from proctor.planning.scripts import script_problems
 from proctor.planning.selecting import select_problems
 
@@ -25,11 +27,6 @@ _OURS = {
     "GEMINI_API_KEY",
     "GOOGLE_GEMINI_BASE_URL",
 }
-_RESERVED = (
-    "/proctor", "/proctor-orders", "/workspace", "/home/agent", "/frozen", "/evidence", "/scratch",
-    "/tmp",
-)  # fmt: skip
-_SYSTEM = ("/dev", "/proc", "/sys", "/etc", "/var/run/proctor")
 
 
 def name_problems(name: str, field: str = "metadata.name") -> Iterator[Problem]:
@@ -86,6 +83,8 @@ def _layer_problems(
     paths = sandbox.persist if sandbox else ()
     for index, path in enumerate(paths):
         yield from _persist_problems(path, paths[:index], f"{field}.sandbox.persist[{index}]")
+    if sandbox and sandbox.pod_template:
+        yield from template_problems(sandbox.pod_template, f"{field}.sandbox.podTemplate")
 
 
 def _env_problems(variables: Sequence[EnvVar | SecretEnvVar], field: str) -> Iterator[Problem]:
@@ -101,16 +100,12 @@ def _env_problems(variables: Sequence[EnvVar | SecretEnvVar], field: str) -> Ite
 
 def _persist_problems(path: str, others: Sequence[str], field: str) -> Iterator[Problem]:
     """A folder that cannot be a volume of its own beside ours and those before it."""
-    taken = [own for own in (*_RESERVED, *_SYSTEM, *others) if _overlap(path, own)]
+    taken = [own for own in (*RESERVED, *SYSTEM, "/etc", *others) if overlap(path, own)]
     if taken or ".." in path.split("/"):
         reason = f"overlaps {taken[0]}" if taken else "has `..` in it"
         yield Problem(
             field, f"{path!r} {reason}", "name a folder of the image's own, such as /opt/tools"
         )
-
-
-def _overlap(one: str, other: str) -> bool:
-    return one == other or one.startswith(f"{other}/") or other.startswith(f"{one}/")
 
 
 def _models_problems(models: Models | None) -> Iterator[Problem]:

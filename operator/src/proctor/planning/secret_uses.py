@@ -8,11 +8,24 @@ from proctor.planning.layers import Settings
 
 
 def secrets_of_agent(settings: Settings) -> tuple[SecretUse, ...]:
-    """Every Secret that the agent of one (task, variant) is given, ordered by variable."""
-    return tuple(
+    """Every Secret that the agent of one (task, variant) is given: variables, then volumes."""
+    variables = (
         SecretUse(name=ref.name, key=ref.key, variable=variable)
         for variable, ref in sorted(settings.secret_env.items())
     )
+    template = settings.sandbox.pod_template
+    volumes = (
+        SecretUse(name=volume.secret.secret_name, mount_path=volume.mount_path)
+        for volume in (template.volumes if template else ())
+        if volume.secret is not None
+    )
+    return (*variables, *volumes)
+
+
+def described(use: SecretUse) -> str:
+    """The use in a few words, for records."""
+    place = use.variable or use.mount_path
+    return f"{use.name}{f'/{use.key}' if use.key else ''} as {place}"
 
 
 def secret_problems(settings: Settings) -> Iterator[Problem]:

@@ -4,9 +4,12 @@ Standard library only: the phase ``agent`` imports it.
 """
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from proctor.api.errors import PlatformError
-from proctor.api.redaction import LEAST_CHARACTERS, Redactor, secrets_of
+from proctor.api.redaction import LEAST_CHARACTERS, SECRET_FOLDERS, Redactor, secrets_of
+
+_MOST_FILES, _MOST_BYTES = 200, 1 << 20  # a Secret holds 1 MiB
 
 KEY_NAME = "gateway key"
 """What stands in the place of a phase's own key."""
@@ -43,4 +46,20 @@ def require_redactable(secrets: Mapping[str, str]) -> None:
 
 def phase_redactor(environ: Mapping[str, str], key: str | None) -> Redactor:
     """Takes out every secret of this process's environment, and its key."""
-    return Redactor({**secrets_of(environ), **({KEY_NAME: key} if key else {})})
+    own = {KEY_NAME: key} if key else {}
+    return Redactor({**_mounted(environ), **secrets_of(environ), **own})
+
+
+def _mounted(environ: Mapping[str, str]) -> dict[str, str]:
+    """Values of Secrets that are mounted as files: path in the volume → content.
+
+    What is no text is looked for as far as it is text.
+    """
+    values: dict[str, str] = {}
+    folders = [Path(folder) for folder in environ.get(SECRET_FOLDERS, "").split(":") if folder]
+    for folder in folders:
+        for path in sorted(folder.rglob("*"))[:_MOST_FILES]:
+            if path.is_file() and path.stat().st_size <= _MOST_BYTES:
+                name = f"{folder.name}/{path.relative_to(folder)}"
+                values[name] = path.read_bytes().decode(errors="ignore")
+    return values

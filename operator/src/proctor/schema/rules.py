@@ -148,6 +148,13 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
         ),
     ),
     "CassetteVolume": (_no_way_up("path"),),
+    "PodVolume": (
+        Rule(
+            "[has(self.emptyDir), has(self.configMap), has(self.secret), "
+            "has(self.persistentVolumeClaim)].filter(given, given).size() == 1",
+            "a volume needs exactly one of emptyDir, configMap, secret and persistentVolumeClaim",
+        ),
+    ),
     "EvalTrialSpec": (
         Rule(
             "self.runName == oldSelf.runName && self.task == oldSelf.task && "
@@ -163,6 +170,8 @@ LIST_KEYS: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("EvalRunSpec", "variants"): ("name",),
     ("AgentSpec", "env"): ("name",),
     ("AgentSpec", "secretEnv"): ("name",),
+    ("PodTemplate", "volumes"): ("name",),
+    ("PodTemplate", "imagePullSecrets"): ("name",),
     ("EvalRunStatus", "conditions"): ("type",),
     ("EvalRunStatus", "variants"): ("name",),
     ("EvalTrialStatus", "attempts"): ("number",),

@@ -27,12 +27,19 @@ _KEPT = {
     "maximum",
     "minItems",
     "maxItems",
+    "maxProperties",
     "format",
     "required",
 }
 _DROPPED = {"title", "discriminator", "$defs"}
 _READ = {"$ref", "allOf", "anyOf", "const", "items", "properties", "additionalProperties"}
-_READ |= {"exclusiveMinimum", "exclusiveMaximum", "uniqueItems", "x-kubernetes-list-type"}
+_READ |= {
+    "propertyNames",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "uniqueItems",
+    "x-kubernetes-list-type",
+}
 
 _OPEN: Node = {"x-kubernetes-preserve-unknown-fields": True}
 

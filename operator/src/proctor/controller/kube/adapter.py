@@ -35,9 +35,13 @@ class KubeCluster:
         return {name: now - at for name, at in self._signs.items()}
 
     async def create(self, kind: Kind, body: Body) -> Body:
-        """Make an object."""
+        """Make an object.
+
+        A field of a pod that the server does not know is refused: a run's author wrote it.
+        """
         path = path_of(kind, body["metadata"]["namespace"])
-        return await self._client.request("POST", path, body=body)
+        query = {"fieldValidation": "Strict"} if kind is PODS else None
+        return await self._client.request("POST", path, body=body, query=query)
 
     async def get(self, kind: Kind, namespace: str, name: str) -> Body | None:
         """Read an object; None when there is none."""
