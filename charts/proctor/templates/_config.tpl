@@ -19,6 +19,7 @@ trial:
   userId: {{ if kindIs "invalid" .Values.trials.userId }}null{{ else }}{{ int64 .Values.trials.userId }}{{ end }}
   gradeResources: {{ toYaml .Values.trials.gradeResources | nindent 4 }}
   finishedPods: {{ .Values.trials.finishedPods }}
+  allowChanges: {{ toYaml .Values.trials.allowChanges | nindent 4 }}
 port: 8080
 {{- end }}
 

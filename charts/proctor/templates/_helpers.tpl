@@ -77,8 +77,15 @@ priorityClassName: {{ . }}
   resources: [pods]
   verbs: [get, list, watch, create, patch, delete]
 - apiGroups: [""]
-  resources: [configmaps, serviceaccounts]
+  resources: [configmaps]
   verbs: [get, create]
+- apiGroups: [""]
+  resources: [serviceaccounts]
+  verbs: [create]
+- apiGroups: [""]
+  resources: [serviceaccounts]
+  resourceNames: [proctor-trial]
+  verbs: [get]
 {{- end }}
 
 {{/* What the gateway may read there: limits of trials, scripts. */}}

@@ -247,7 +247,7 @@ async def test_an_injected_container_is_named():
     state = {"name": "mesh-proxy", "state": {"running": {"startedAt": "2026-03-01T12:00:01Z"}}}
     world.kubelet.status(pod["metadata"]["name"], {"containerStatuses": [state]})
     await world.later(2)
-    assert "mesh-proxy was added" in world.trials()[0]["status"]["reason"]
+    assert "container/mesh-proxy: added" in world.trials()[0]["status"]["reason"]
 
 
 async def test_somebody_elses_pod_with_the_name_of_ours_gives_no_verdict():

@@ -138,6 +138,13 @@ class EvalTrialStatus(Status):
         tuple[AttemptStatus, ...],
         Field(max_length=MAX_ATTEMPTS, description="All attempts, in order."),
     ] = ()
+    pod_changes: Annotated[
+        tuple[Annotated[str, Field(max_length=120)], ...],
+        Field(
+            max_length=20,
+            description="What admission added to its pod or changed, as the chart allows it.",
+        ),
+    ] = ()
     record_digest: Annotated[
         str | None, Field(max_length=71, description="SHA-256 of the record that grade wrote.")
     ] = None

@@ -27,6 +27,7 @@ class RunMemory:
         refused: Attempts whose pod the API server will never accept.
         stuck: Why nothing can be made for now, or None.
         pods: Pods of attempts that have not ended, as the last pass saw them.
+        changed: What became of pods that are not what was asked for, and may not be so.
         vanished: Those of them that are gone, without our doing.
         bills: What the gateway counted; None: it could not say.
         spending: What the gateway last said of the whole run; None: nothing yet.
@@ -41,6 +42,7 @@ class RunMemory:
     refused: dict[AttemptKey, Waiting] = field(default_factory=dict)
     stuck: Waiting | None = None
     pods: dict[str, SeenPod] = field(default_factory=dict)
+    changed: dict[AttemptKey, tuple[str, ...]] = field(default_factory=dict)
     vanished: dict[AttemptKey, SeenPod] = field(default_factory=dict)
     bills: dict[AttemptKey, Bill | None] = field(default_factory=dict)
     spending: RunSpending | None = None

@@ -21,6 +21,9 @@ FINALIZER = f"{GROUP}/verdict"
 POD_DIGEST = f"{GROUP}/pod-digest"
 """Annotation of an EvalTrial: shape of its current attempt's pod, as it was asked for."""
 
+POD_CHANGES = f"{GROUP}/pod-changes"
+"""Annotation of an EvalTrial: an attempt's number, then what admission changed in its pod."""
+
 SERVICE_ACCOUNT = "proctor-trial"
 AGENT_AUDIENCE = "proctor-gateway-agent"
 JUDGE_AUDIENCE = "proctor-gateway-judge"

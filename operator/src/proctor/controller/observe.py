@@ -1,6 +1,6 @@
 """What the mirrors hold of a run → the engine's ``Observed`` (pure)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -27,6 +27,7 @@ from proctor.engine.model import (
 )
 
 _OURS = frozenset({STAGE, AGENT, CHECKS, GRADE})
+_SHOWN_CHANGES = 4
 
 
 def observe_run(
@@ -110,12 +111,18 @@ def _attempts(
         if is_over(trial, pod.attempt) and (pod.identity.deleting or has_ended(pod, now)):
             continue
         bill = _bill(planned, pod, memory)
-        yield _attempt(planned.trials[pod.trial], pod, trial, bill, now)
+        changed = memory.changed.get((pod.trial, pod.attempt), ())
+        yield _attempt(planned.trials[pod.trial], pod, trial, bill, now, changed)
     yield from _without_pod(planned, ours, memory)
 
 
 def _attempt(
-    trial_id: TrialId, pod: SeenPod, trial: SeenTrial, bill: Bill | None, now: datetime
+    trial_id: TrialId,
+    pod: SeenPod,
+    trial: SeenTrial,
+    bill: Bill | None,
+    now: datetime,
+    changed: Sequence[str] = (),
 ) -> ObservedAttempt:
     agent = pod.containers.get(AGENT)
     started_at = agent.started_at if agent else None
@@ -126,9 +133,10 @@ def _attempt(
         uid=pod.identity.uid,
         created_at=pod.identity.created_at,
         started_at=started_at,
+        pod_changes=trial.pod_changes if pod.attempt == trial.spec.attempt else (),
     )
     if not is_over(trial, pod.attempt) and not is_asked_for(pod, trial):
-        return _ended(attempt, _foreign(pod), bill)
+        return _ended(attempt, _foreign(pod, changed), bill)
     if has_ended(pod, now):
         return _ended(attempt, verdict_of(pod, trial.identity.uid), bill)
     if attempt.phase is AttemptPhase.WAITING:
@@ -144,11 +152,15 @@ def _ended(
     return replace(attempt, phase=AttemptPhase.ENDED, verdict=end)
 
 
-def _foreign(pod: SeenPod) -> Failure:
+def _foreign(pod: SeenPod, changed: Sequence[str]) -> Failure:
     """The pod is not what was asked for: whatever it says is worth nothing."""
-    added = sorted(pod.containers.keys() - _OURS)
-    what = f"container {', '.join(added)} was added" if added else "its spec was changed"
-    message = f"{what}: by admission, an injector, or somebody else who made or patched it"
+    added = [f"container/{name}" for name in sorted(pod.containers.keys() - _OURS)]
+    what = ", ".join(changed[:_SHOWN_CHANGES] or added) or "its spec"
+    more = f" and {len(changed) - _SHOWN_CHANGES} more" if len(changed) > _SHOWN_CHANGES else ""
+    message = (
+        f"{what}{more}: added or changed by a webhook or somebody else; exempt the namespace, or "
+        "set the chart's trials.allowChanges"
+    )
     return Failure(FailureClass.CONFIG, "PodChanged", message)
 
 

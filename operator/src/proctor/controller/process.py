@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from aiohttp import web
 
 from proctor import __version__
+from proctor.controller.admitted import Admitted
 from proctor.controller.apply import Applier
 from proctor.controller.bills import Bills, GatewayBills, NoBills
 from proctor.controller.cluster import (
@@ -68,11 +69,12 @@ def assemble(
     """Wire the parts; every event in the mirrors marks its run as due with the workers."""
     due = Due()
     watched = Watched.empty(lambda run: workers.mark(run), settings.namespaces or (None,))
-    applier = Applier(cluster, watched, Starter(cluster, watched, settings), metrics)
+    starter = Starter(cluster, watched, settings)
     reconciler = Reconciler(
         cluster=cluster,
         watched=watched,
-        applier=applier,
+        applier=Applier(cluster, watched, starter, metrics),
+        admitted=Admitted(cluster, watched, starter),
         verifier=Verifier(cluster, watched, bills),
         settings=settings,
         metrics=metrics,

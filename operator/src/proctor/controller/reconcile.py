@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 
 from proctor.api.errors import SpecError
 from proctor.api.run_status import EvalRunStatus
+from proctor.controller.admitted import Admitted
 from proctor.controller.apply import Applier
 from proctor.controller.cluster import EVAL_RUNS, Cluster, MissingError, PreconditionError
 from proctor.controller.due import Due
@@ -50,6 +51,7 @@ class Reconciler:
     watched: Watched
     applier: Applier
     verifier: Verifier
+    admitted: Admitted
     settings: OperatorSettings
     metrics: OperatorMetrics
     kinds: Kinds
@@ -117,6 +119,7 @@ class Reconciler:
 
     async def _observe(self, run: SeenRun, planned: PlannedRun, memory: RunMemory) -> Observed:
         await self.verifier.note_vanished(run.key, memory)
+        await self.admitted.look(planned, memory)
         await self.verifier.fetch_spending(planned, memory, self.now())
         observed = self._look(run, planned, memory)
         if await self.verifier.fetch_bills(planned, observed, memory):

@@ -13,6 +13,7 @@ from proctor.controller.cluster import Body
 from proctor.controller.names import (
     ATTEMPT_LABEL,
     GRADE,
+    POD_CHANGES,
     POD_DIGEST,
     RUN_LABEL,
     RUN_UID_LABEL,
@@ -99,7 +100,8 @@ class SeenRun:
 class SeenTrial:
     """An EvalTrial, with the run that it says it belongs to.
 
-    ``pod_digest`` is the shape of its current attempt's pod, as it was asked for.
+    ``pod_digest`` is the shape of its current attempt's pod, as it was asked for, or with the
+    ``pod_changes`` that admission made to it and the settings allow.
     """
 
     identity: Identity
@@ -108,19 +110,23 @@ class SeenTrial:
     spec: EvalTrialSpec
     status: EvalTrialStatus
     pod_digest: str
+    pod_changes: tuple[str, ...] = ()
 
     @classmethod
     def from_body(cls, body: Body) -> Self | None:
         """Read an EvalTrial; None when it is not one of ours."""
         labels = body["metadata"].get("labels") or {}
+        notes = body["metadata"].get("annotations") or {}
         try:
+            spec = EvalTrialSpec.model_validate(body["spec"])
             return cls(
                 Identity.from_body(body),
                 RunKey(body["metadata"]["namespace"], labels[RUN_LABEL]),
                 labels[RUN_UID_LABEL],
-                EvalTrialSpec.model_validate(body["spec"]),
+                spec,
                 EvalTrialStatus.model_validate(body.get("status") or {}),
-                (body["metadata"].get("annotations") or {}).get(POD_DIGEST, ""),
+                notes.get(POD_DIGEST, ""),
+                _changes(notes.get(POD_CHANGES, ""), spec.attempt),
             )
         except (KeyError, ValidationError):
             return None
@@ -208,6 +214,12 @@ class SeenPod:
 
 
 _OF_COMPLETE_RUNS = frozenset({"ttlSecondsAfterFinished", "suite"})
+
+
+def _changes(note: str, attempt: int) -> tuple[str, ...]:
+    """Those of the current attempt; an earlier one's say nothing of it."""
+    number, *changes = note.split("\n")
+    return tuple(changes) if number == str(attempt) else ()
 
 
 def _run_status(body: Body) -> EvalRunStatus:

@@ -24,6 +24,13 @@ class TrialSettings(Spec):
         Literal["Keep", "KeepFailed", "Delete"],
         Field(description="What happens to pods once their verdict is recorded."),
     ] = "KeepFailed"
+    allow_changes: Annotated[
+        tuple[str, ...],
+        Field(
+            description="Patterns of what admission may add to pods of trials or change in them, "
+            "such as container/istio-* or env/agent/HTTP_PROXY."
+        ),
+    ] = ()
 
 
 class OperatorSettings(Spec):

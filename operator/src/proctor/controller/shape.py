@@ -18,12 +18,12 @@ _CONTAINER = (
 )  # fmt: skip
 _CONTAINER_SECURITY = (
     "privileged", "runAsUser", "runAsGroup", "runAsNonRoot", "readOnlyRootFilesystem",
-    "allowPrivilegeEscalation", "capabilities", "procMount",
+    "allowPrivilegeEscalation", "capabilities", "procMount", "seccompProfile", "appArmorProfile",
 )  # fmt: skip
 _POD = (
     "restartPolicy", "serviceAccountName", "hostNetwork", "hostPID", "hostIPC",
     "shareProcessNamespace", "activeDeadlineSeconds", "runtimeClassName",
-    "hostAliases", "dnsConfig", "dnsPolicy",
+    "hostAliases", "dnsConfig", "dnsPolicy", "hostUsers",
 )  # fmt: skip
 _GROUPS = ("initContainers", "containers", "ephemeralContainers")
 _OWNER = "OWNER"
@@ -31,14 +31,20 @@ _DEFAULT_DNS = "ClusterFirst"
 
 
 def shape_digest(body: Body) -> str:
-    """Digest of a pod's body, as asked for or as the API server shows it.
+    """Digest of a pod's body, as asked for or as the API server shows it."""
+    text = json.dumps(shape(body), sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def shape(body: Body) -> dict[str, Any]:
+    """What decides what runs: containers by group, volumes, fields of the pod, its token.
 
     The UID of its owner is masked, so that it can be computed before the owner exists.
     """
     spec, owner = {**body["spec"]}, owner_uid(body)
     if spec.get("dnsPolicy") == _DEFAULT_DNS:
         del spec["dnsPolicy"]
-    shape = {
+    return {
         "containers": {
             group: [_container(one, owner) for one in spec.get(group) or ()] for group in _GROUPS
         },
@@ -46,8 +52,6 @@ def shape_digest(body: Body) -> str:
         "pod": _given(spec, _POD),
         "token": spec.get("automountServiceAccountToken"),
     }
-    text = json.dumps(shape, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def owner_uid(body: Body) -> str:

@@ -96,7 +96,7 @@ class Starter:
     async def _trial(self, planned: PlannedRun, start: Start) -> SeenTrial:
         """The EvalTrial with this attempt as its current one, created or brought up to date."""
         name = planned.names[start.trial]
-        digest = shape_digest(self._document(planned, start, _NO_OWNER_YET))
+        digest = shape_digest(self.document(planned, start, _NO_OWNER_YET))
         known = self.watched.trials.of(planned.key).get(name)
         if known is None:
             body = trial_body(planned, start, digest)
@@ -112,7 +112,7 @@ class Starter:
         return known
 
     async def _pod(self, planned: PlannedRun, start: Start, trial: SeenTrial) -> None:
-        body = self._document(planned, start, trial.identity.uid)
+        body = self.document(planned, start, trial.identity.uid)
         try:
             found = await self.cluster.create(PODS, body)
         except ExistsError:
@@ -151,7 +151,8 @@ class Starter:
         self.watched.trials.put(seen)
         return seen
 
-    def _document(self, planned: PlannedRun, start: Start, trial_uid: str) -> dict[str, Any]:
+    def document(self, planned: PlannedRun, start: Start, trial_uid: str) -> dict[str, Any]:
+        """The pod of an attempt, as it is asked for."""
         trial = start.trial
         owner = TrialObject(
             name=planned.names[trial],

@@ -102,6 +102,8 @@ class ObservedAttempt:
     failure: Failure | None = None
     bill: Bill | None = None
     """What the gateway counted for an attempt without a verdict; None: not known."""
+    pod_changes: tuple[str, ...] = ()
+    """What admission changed in its pod, and the settings allow."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,7 @@ def verdict_status(
             "turns": verdict.turns,
             "seconds": _stages(attempt, verdict),
             "record_digest": f"sha256:{verdict.digest}",
+            "pod_changes": tuple(cut(one, 120) for one in attempt.pod_changes[:20]),
         }
     )
 
