@@ -15,6 +15,7 @@ from cluster.kube import Kubectl
 REPOSITORY = Path(__file__).parents[2]
 RELEASE = "proctor"
 SYSTEM = "proctor-system"
+RESTRICTED = "pod-security.kubernetes.io/enforce=restricted"
 
 
 def tool(name, *arguments, timeout=3000):
@@ -44,8 +45,11 @@ def busybox_image(images):
 
 @pytest.fixture(scope="session")
 def install(images):
-    """Install or upgrade the release, and wait for it; returns kubectl in its namespace."""
-    values = {
+    """Install or upgrade the release, and wait for it; returns kubectl in its namespace.
+
+    The namespace enforces PodSecurity restricted, as those of the tests do.
+    """
+    usual = {
         "images": {
             "operator": images["operator"],
             "gateway": images["gateway"],
@@ -57,10 +61,13 @@ def install(images):
                "--namespace", SYSTEM, "--create-namespace", "--wait", "--timeout=180s",
                "--values=-"]  # fmt: skip
 
-    def install():
+    def install(values=None):
+        made = Kubectl(SYSTEM).attempt("create", "namespace", SYSTEM)
+        if made.returncode == 0:
+            Kubectl(SYSTEM)("label", "namespace", SYSTEM, RESTRICTED)
         result = subprocess.run(
             command,
-            input=json.dumps(values),
+            input=json.dumps({**usual, **(values or {})}),
             capture_output=True,
             text=True,
             timeout=240,
@@ -103,6 +110,6 @@ def kube(system):
     name = f"test-{uuid.uuid4().hex[:8]}"
     kubectl = Kubectl(name)
     kubectl("create", "namespace", name)
-    kubectl("label", "namespace", name, "pod-security.kubernetes.io/enforce=restricted")
+    kubectl("label", "namespace", name, RESTRICTED)
     yield kubectl
     kubectl("delete", "namespace", name, "--timeout=120s")
