@@ -15,7 +15,6 @@ from cluster.kube import Kubectl
 REPOSITORY = Path(__file__).parents[2]
 RELEASE = "proctor"
 SYSTEM = "proctor-system"
-RESTRICTED = "pod-security.kubernetes.io/enforce=restricted"
 
 
 def tool(name, *arguments, timeout=3000):
@@ -45,10 +44,7 @@ def busybox_image(images):
 
 @pytest.fixture(scope="session")
 def install(images):
-    """Install or upgrade the release, and wait for it; returns kubectl in its namespace.
-
-    The namespace enforces PodSecurity restricted, as those of the tests do.
-    """
+    """Install or upgrade the release, and wait for it; returns kubectl in its namespace."""
     usual = {
         "images": {
             "operator": images["operator"],
@@ -62,9 +58,6 @@ def install(images):
                "--values=-"]  # fmt: skip
 
     def install(values=None):
-        made = Kubectl(SYSTEM).attempt("create", "namespace", SYSTEM)
-        if made.returncode == 0:
-            Kubectl(SYSTEM)("label", "namespace", SYSTEM, RESTRICTED)
         result = subprocess.run(
             command,
             input=json.dumps({**usual, **(values or {})}),
@@ -110,6 +103,6 @@ def kube(system):
     name = f"test-{uuid.uuid4().hex[:8]}"
     kubectl = Kubectl(name)
     kubectl("create", "namespace", name)
-    kubectl("label", "namespace", name, RESTRICTED)
+    kubectl("label", "namespace", name, "pod-security.kubernetes.io/enforce=restricted")
     yield kubectl
     kubectl("delete", "namespace", name, "--timeout=120s")

@@ -80,7 +80,7 @@ priorityClassName: {{ . }}
   resources: [configmaps]
   verbs: [get, create]
 - apiGroups: [""]
-  resources: [serviceaccounts]
+  resources: [serviceaccounts, events]
   verbs: [create]
 - apiGroups: [""]
   resources: [serviceaccounts]

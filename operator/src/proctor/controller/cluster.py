@@ -34,6 +34,7 @@ EVAL_RUNS = Kind(GROUP, VERSION, "evalruns", "EvalRun")
 EVAL_TRIALS = Kind(GROUP, VERSION, "evaltrials", "EvalTrial")
 PODS = Kind("", "v1", "pods", "Pod")
 CONFIG_MAPS = Kind("", "v1", "configmaps", "ConfigMap")
+EVENTS = Kind("", "v1", "events", "Event")
 SERVICE_ACCOUNTS = Kind("", "v1", "serviceaccounts", "ServiceAccount")
 
 

@@ -3,6 +3,7 @@
 Observe, decide, apply, report. It never looks at the event that brought it here.
 """
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -11,13 +12,21 @@ from proctor.api.errors import SpecError
 from proctor.api.run_status import EvalRunStatus
 from proctor.controller.admitted import Admitted
 from proctor.controller.apply import Applier
-from proctor.controller.cluster import EVAL_RUNS, Cluster, MissingError, PreconditionError
+from proctor.controller.cluster import (
+    EVAL_RUNS,
+    EVENTS,
+    Cluster,
+    ClusterError,
+    MissingError,
+    PreconditionError,
+)
 from proctor.controller.due import Due
 from proctor.controller.lookout import look_again_at
 from proctor.controller.memory import RunMemory
 from proctor.controller.merge import merge_form
 from proctor.controller.observe import observe_run
 from proctor.controller.planned import PlannedRun, plan_seen_run
+from proctor.controller.run_events import event_body, run_events
 from proctor.controller.seen import RunKey, SeenRun
 from proctor.controller.settings import OperatorSettings
 from proctor.controller.tidy import abandoned, releasing, tidying
@@ -164,6 +173,13 @@ class Reconciler:
             return
         memory.patched_at = now
         self.watched.runs.put(SeenRun.from_body(body))
+        await self._tell(run, status, now)
+
+    async def _tell(self, run: SeenRun, status: EvalRunStatus, now: datetime) -> None:
+        """Make Events of what is new; the status says it too, so a failure is no matter."""
+        for event in run_events(run.status, status):
+            with contextlib.suppress(ClusterError):
+                await self.cluster.create(EVENTS, event_body(run, event, now))
 
     async def _tidy(self, key: RunKey) -> None:
         trials, pods = self.watched.trials.of(key), self.watched.pods.of(key)
