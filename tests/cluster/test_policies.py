@@ -29,6 +29,14 @@ BINDING = {
 FORGED = {"v": 1, "o": "Passed", "s": "1", "c": ["1"], "p": "1"}
 
 
+def test_no_policy_has_an_expression_that_the_api_server_warns_of(system):
+    policies = system.list(
+        "validatingadmissionpolicies", "--selector=app.kubernetes.io/name=proctor"
+    )
+    assert len(policies) == 5
+    assert [one["status"].get("typeChecking") for one in policies] == [{}] * 5
+
+
 @pytest.fixture(scope="module")
 def trial(kube):
     """Name of a pod of a trial whose agent works, in a namespace of the tenant's."""

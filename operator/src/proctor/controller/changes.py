@@ -41,7 +41,7 @@ def not_allowed(changes: Iterable[str], patterns: Sequence[str]) -> tuple[str, .
 def _container_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
     for group in before:
         old, new = _by(before[group], "name"), _by(after[group], "name")
-        for name in old | new:
+        for name in {**old, **new}:
             if name in old and name in new:
                 yield from _inner_changes(name, old[name], new[name])
             else:
@@ -60,7 +60,7 @@ def _inner_changes(name: str, old: Mapping[str, Any], new: Mapping[str, Any]) ->
 
 
 def _differing(kind: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
-    for name in old | new:
+    for name in {**old, **new}:
         if old.get(name) != new.get(name):
             yield f"{kind}/{str(name).lstrip('/')}"
 
