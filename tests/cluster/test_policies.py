@@ -119,14 +119,17 @@ def test_no_controller_makes_one_for_somebody(kube, trial):
     [
         pytest.param(["exec", "POD", "-c", "agent", "--", "touch", "/workspace/stop"], id="exec"),
         pytest.param(["attach", "POD", "-c", "agent"], id="attach"),
-        pytest.param(["port-forward", "POD", ":80"], id="port-forward"),
+        pytest.param(
+            ["create", "--raw", "/api/v1/namespaces/NS/pods/POD/portforward", "--filename=-"],
+            id="port-forward",
+        ),
         pytest.param(["get", "--raw", "/api/v1/namespaces/NS/pods/POD/proxy/"], id="proxy"),
     ],
 )
 def test_nobody_reaches_into_a_trial(kube, trial, command):
     words = [word.replace("POD", trial).replace("NS", kube.namespace) for word in command]
     assert "nobody reaches into a pod of a trial" in refused(
-        kube, words[0], f"--as={TENANT}", *words[1:]
+        kube, words[0], f"--as={TENANT}", *words[1:], stdin="{}"
     )
 
 
