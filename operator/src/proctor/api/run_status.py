@@ -100,6 +100,9 @@ class EvalRunStatus(Status):
         str, Field(max_length=40, description="A word for people, derived from the conditions.")
     ] = ""
     agent: Annotated[str, Field(max_length=63, description="Agent type, or mixed.")] = ""
+    user: Annotated[
+        str, Field(max_length=16, description="User of its containers: NonRoot, Image, or mixed.")
+    ] = ""
     seed: Annotated[str, Field(max_length=32, description="Of the order of trials.")] = ""
     trials: Annotated[TrialCounts, Field(description="Trials by state.")] = TrialCounts()
     score: Annotated[RatioText | None, Field(description="Mean score of scored trials.")] = None

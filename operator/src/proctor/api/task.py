@@ -11,6 +11,7 @@ from proctor.api.base import (
     Spec,
     TaskName,
 )
+from proctor.api.container import AbsolutePath, EnvVar, Resources, SandboxUser
 
 MAX_CRITERIA = 50
 Text = Annotated[str, StringConstraints(max_length=65_536)]
@@ -24,21 +25,6 @@ AgentType = Annotated[
 ]
 CriterionType = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$", max_length=63)]
 Ratio = Annotated[float, Field(ge=0, le=1)]
-
-
-class EnvVar(Spec):
-    """A plain environment variable of the agent."""
-
-    name: Annotated[
-        str,
-        StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=128),
-        Field(description="Name of the variable."),
-    ]
-    value: Annotated[
-        str,
-        StringConstraints(max_length=4096),
-        Field(description="Its value. Do not put a secret here: it is readable in the spec."),
-    ] = ""
 
 
 class AgentSpec(Spec):
@@ -178,28 +164,6 @@ DEFAULT_TASK_TIMEOUT_SECONDS = 600
 DEFAULT_TURN_TIMEOUT_SECONDS = 300
 DEFAULT_GRADE_TIMEOUT_SECONDS = 600
 
-Quantity = Annotated[
-    str, StringConstraints(pattern=r"^[0-9]+(\.[0-9]+)?(m|k|M|G|Ki|Mi|Gi)?$", max_length=20)
-]
-
-
-class Resources(Spec):
-    """Compute of the trial's containers; requests equal limits."""
-
-    cpu: Annotated[Quantity | None, Field(description="CPUs, such as 500m or 2. Default 1.")] = None
-    memory: Annotated[Quantity | None, Field(description="Memory, such as 2Gi. Default 2Gi.")] = (
-        None
-    )
-    ephemeral_storage: Annotated[
-        Quantity | None,
-        Field(description="Disk of workspace, HOME and evidence, such as 4Gi. Default 4Gi."),
-    ] = None
-
-
-AbsolutePath = Annotated[
-    str, StringConstraints(pattern=r"^/[^\x00-\x1f:]*[^/\x00-\x1f:]$", min_length=2, max_length=255)
-]
-
 
 class Sandbox(Spec):
     """Where the agent runs."""
@@ -208,6 +172,13 @@ class Sandbox(Spec):
         str | None,
         StringConstraints(pattern=r"^[^\s]+$", min_length=1, max_length=512),
         Field(description="Any Linux image. Absent: the operator's default task image."),
+    ] = None
+    user: Annotated[
+        SandboxUser | None,
+        Field(
+            description="NonRoot: a fixed user without rights. Image: what the image says, root "
+            "included, where the operator allows it. Default NonRoot."
+        ),
     ] = None
     persist: Annotated[
         tuple[AbsolutePath, ...],

@@ -1,11 +1,13 @@
 """The containers of a trial's pod, one function each (pure)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from proctor.api.task import Resources
+from proctor.api.container import Resources
 from proctor.controller.names import AGENT, CHECKS, GRADE, STAGE, TrialObject
 from proctor.controller.quantities import doubled, larger
+from proctor.controller.security import task_security, trusted_security
 from proctor.controller.settings import OperatorSettings
 from proctor.planning.model import Cell
 
@@ -157,19 +159,20 @@ def _trusted(sandbox: Sandbox, name: str) -> dict[str, Any]:
     own = sandbox.settings.trial.grade_resources
     cpu = larger(own.cpu, sandbox.cell.resources.cpu)
     resources = own.model_copy(update={"cpu": cpu})
-    return _container(sandbox, name, sandbox.runner_image, resources, read_only_root=True)
+    security = trusted_security(sandbox.cell, sandbox.settings.trial)
+    return _container(sandbox, name, sandbox.runner_image, resources, security)
 
 
 def _task(sandbox: Sandbox, name: str, disk: str | None = None) -> dict[str, Any]:
-    """A container of the task's image; its root is writable, as people expect of it."""
+    """A container of the task's image."""
     resources = sandbox.cell.resources
     if disk is not None:
         resources = resources.model_copy(update={"ephemeral_storage": disk})
-    return _container(sandbox, name, sandbox.task_image, resources, read_only_root=False)
+    return _container(sandbox, name, sandbox.task_image, resources, task_security(sandbox.cell))
 
 
 def _container(
-    sandbox: Sandbox, name: str, image: str, resources: Resources, *, read_only_root: bool
+    sandbox: Sandbox, name: str, image: str, resources: Resources, security: Mapping[str, Any]
 ) -> dict[str, Any]:
     amounts = {
         "cpu": resources.cpu,
@@ -183,11 +186,7 @@ def _container(
         "imagePullPolicy": sandbox.settings.image_pull_policy,
         "terminationMessagePolicy": "File",
         "resources": {"requests": given, "limits": dict(given)},
-        "securityContext": {
-            "allowPrivilegeEscalation": False,
-            "capabilities": {"drop": ["ALL"]},
-            "readOnlyRootFilesystem": read_only_root,
-        },
+        "securityContext": dict(security),
     }
 
 

@@ -12,8 +12,10 @@ from proctor.api.evaltrial import TrialModels
 from proctor.api.validation import read_model
 from proctor.controller.names import digest, trial_name
 from proctor.controller.orders import PackedOrders, config_map, pack_orders
+from proctor.controller.permissions import permission_problems
 from proctor.controller.pods import owner_reference
 from proctor.controller.seen import RunKey, SeenRun
+from proctor.controller.settings import TrialSettings
 from proctor.engine.model import DesiredTrial, TrialId, desired_trials
 from proctor.planning.cassette_rules import cluster_problems
 from proctor.planning.kinds import Kinds
@@ -71,8 +73,13 @@ class PlannedRun:
         return (*bodies, self.script) if self.script is not None else tuple(bodies)
 
 
-def plan_seen_run(run: SeenRun, kinds: Kinds, priced: Callable[[str], bool]) -> PlannedRun:
-    """Plan a run from its raw spec.
+def plan_seen_run(
+    run: SeenRun,
+    kinds: Kinds,
+    priced: Callable[[str], bool],
+    settings: TrialSettings | None = None,
+) -> PlannedRun:
+    """Plan a run from its raw spec; ``settings`` say what this installation allows.
 
     Raises:
         SpecError: Every problem, with field and remedy.
@@ -80,6 +87,9 @@ def plan_seen_run(run: SeenRun, kinds: Kinds, priced: Callable[[str], bool]) -> 
     spec = read_model(EvalRunSpec, run.spec, "spec")
     uid, name = run.identity.uid, run.identity.name
     plan = plan_run(RunSource(name=name, spec=spec, seed=digest(uid)), kinds, priced)
+    refused = tuple(permission_problems(plan, settings or TrialSettings()))
+    if refused:
+        raise SpecError(refused)
     names = {trial: trial_name(name, uid, trial) for trial in plan.trials}
     owner = run_owner(run)
     models, script = _models(run, spec, owner)

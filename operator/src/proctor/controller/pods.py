@@ -7,8 +7,8 @@ Which container sees what is the product's promise: hidden parts and the judge's
 from collections.abc import Mapping
 from typing import Any
 
+from proctor.api.container import Resources
 from proctor.api.evalrun import FailurePolicy
-from proctor.api.task import Resources
 from proctor.controller.containers import Mounts, Sandbox, agent, checks, grade, stage
 from proctor.controller.names import (
     AGENT_AUDIENCE,
@@ -22,6 +22,7 @@ from proctor.controller.names import (
     run_labels,
 )
 from proctor.controller.orders import Placed
+from proctor.controller.security import pod_fields, pod_security
 from proctor.controller.settings import OperatorSettings
 from proctor.planning.model import Cell
 
@@ -59,10 +60,11 @@ def trial_pod(
         "enableServiceLinks": False,
         "activeDeadlineSeconds": seconds,
         "terminationGracePeriodSeconds": 10,
-        "securityContext": _pod_security(settings.trial.user_id),
+        "securityContext": pod_security(cell, settings.trial),
         "initContainers": before,
         "containers": [grade(sandbox, owner, attempt)],
         "volumes": _volumes(cell, orders, seconds + TOKEN_SLACK_SECONDS),
+        **pod_fields(cell, settings.trial),
     }
     if settings.image_pull_secrets:
         spec["imagePullSecrets"] = [{"name": name} for name in settings.image_pull_secrets]
@@ -115,16 +117,6 @@ def _metadata(owner: TrialObject, attempt: int) -> dict[str, Any]:
             owner_reference("proctor.dev/v1alpha1", "EvalTrial", owner.name, owner.uid)
         ],
     }
-
-
-def _pod_security(user_id: int | None) -> dict[str, Any]:
-    common: dict[str, Any] = {
-        "runAsNonRoot": True,
-        "seccompProfile": {"type": "RuntimeDefault"},
-    }
-    if user_id is None:
-        return common
-    return {**common, "runAsUser": user_id, "runAsGroup": user_id, "fsGroup": user_id}
 
 
 def _volumes(cell: Cell, orders: Placed, token_seconds: int) -> list[dict[str, Any]]:

@@ -110,7 +110,7 @@ class Reconciler:
 
     def _planned(self, run: SeenRun, memory: RunMemory) -> PlannedRun:
         if memory.planned is None or memory.generation != run.generation:
-            memory.planned = plan_seen_run(run, self.kinds, self.priced)
+            memory.planned = plan_seen_run(run, self.kinds, self.priced, self.settings.trial)
             memory.generation = run.generation
         return memory.planned
 

@@ -46,6 +46,8 @@ def shape_digest(body: Body) -> str:
         "pod": _given(spec, _POD),
         "token": spec.get("automountServiceAccountToken"),
     }
+    if spec.get("hostUsers") is False:
+        shape["pod"] |= {"hostUsers": False}
     text = json.dumps(shape, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 

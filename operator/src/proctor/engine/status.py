@@ -47,6 +47,7 @@ def run_status(
         conditions=merged(before.conditions, claims, generation, observed.now),
         state=_state(observed, decision),
         agent=_same([trial.agent for trial in observed.desired]),
+        user=_same([trial.user.value for trial in observed.desired]),
         seed=seed or before.seed,
         trials=_counts(observed, decision, ended),
         spending=None if decision.complete else _spending(observed, before),

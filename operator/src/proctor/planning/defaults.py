@@ -1,11 +1,11 @@
 """What holds when no layer says anything, and its line in the lineage."""
 
+from proctor.api.container import Resources, SandboxUser
 from proctor.api.task import (
     DEFAULT_GRADE_TIMEOUT_SECONDS,
     DEFAULT_TASK_TIMEOUT_SECONDS,
     DEFAULT_TURN_TIMEOUT_SECONDS,
     Limits,
-    Resources,
 )
 from proctor.planning.layers import DEFAULT, Settings
 
@@ -29,6 +29,11 @@ def full_resources(resources: Resources | None) -> Resources:
     """Resources with every field set."""
     written = resources.model_dump(exclude_none=True) if resources else {}
     return Resources(**{**DEFAULT_RESOURCES, **written})
+
+
+def user_of(settings: Settings) -> SandboxUser:
+    """Which user the task's containers run as."""
+    return settings.sandbox.user or SandboxUser.NON_ROOT
 
 
 def default_lineage(settings: Settings) -> dict[str, str]:

@@ -11,7 +11,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from proctor.api.task import AgentSpec, EnvVar, Limits, Sandbox
+from proctor.api.container import EnvVar
+from proctor.api.task import AgentSpec, Limits, Sandbox
 from proctor.planning.places import prefixes
 
 DEFAULT = "default"

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from proctor.api.container import Resources, SandboxUser
 from proctor.api.evalrun import EvalRunSpec, ModelsMode
 from proctor.api.evaltrial import TrialLimits
 from proctor.api.orders import TrialOrders
-from proctor.api.task import Resources
 from proctor.planning.layers import Layer
 from proctor.planning.places import SourceMap
 
@@ -47,6 +47,7 @@ class Cell:
     Args:
         model: None: the agent's own choice.
         image: None: the launcher's default task image.
+        user: Which user the task's containers run as.
         persist: Absolute folders that pass from agent to checks, besides workspace and HOME.
         resources: All fields are set.
         env: Plain variables of the agent.
@@ -72,6 +73,7 @@ class Cell:
     orders: TrialOrders
     needs_model: bool
     models: ModelsMode
+    user: SandboxUser = SandboxUser.NON_ROOT
 
 
 @dataclass(frozen=True, slots=True)
