@@ -40,6 +40,7 @@ class Reason(StrEnum):
     UNSCHEDULABLE = "Unschedulable"
     IMAGE_PULL_FAILED = "ImagePullFailed"
     CONTAINER_CONFIG_ERROR = "ContainerConfigError"
+    SERVICE_NOT_READY = "ServiceNotReady"
     QUOTA_EXCEEDED = "QuotaExceeded"
     ADMISSION_DENIED = "AdmissionDenied"
     VOLUME_NOT_READY = "VolumeNotReady"
@@ -73,6 +74,7 @@ WAITING_REASONS: Mapping[Reason, str] = {
     Reason.UNSCHEDULABLE: "No node has room for the pod, or none fits it.",
     Reason.IMAGE_PULL_FAILED: "An image cannot be pulled.",
     Reason.CONTAINER_CONFIG_ERROR: "A container cannot be made as it is described.",
+    Reason.SERVICE_NOT_READY: "A service of the sandbox does not answer on its port.",
     Reason.QUOTA_EXCEEDED: "The namespace's quota is used up.",
     Reason.ADMISSION_DENIED: "An admission rule of the cluster refuses the pod.",
     Reason.VOLUME_NOT_READY: "A volume of the pod is not ready.",

@@ -9,7 +9,7 @@ from proctor.api.base import Spec
 
 
 class EnvVar(Spec):
-    """A plain environment variable of the agent."""
+    """A plain environment variable."""
 
     name: Annotated[
         str,
@@ -51,3 +51,48 @@ class SandboxUser(StrEnum):
 
     NON_ROOT = "NonRoot"
     IMAGE = "Image"
+
+
+ImageReference = Annotated[
+    str, StringConstraints(pattern=r"^[^\s]+$", min_length=1, max_length=512)
+]
+MAX_SERVICES = 5
+
+
+class Service(Spec):
+    """A server beside the agent, such as a database, for as long as the trial lasts."""
+
+    name: Annotated[
+        str,
+        StringConstraints(pattern=r"^[a-z]([-a-z0-9]*[a-z0-9])?$", max_length=40),
+        Field(description="Unique in the sandbox; the agent reaches it as NAME:PORT."),
+    ]
+    image: Annotated[ImageReference, Field(description="Its image.")]
+    port: Annotated[
+        int,
+        Field(
+            ge=1,
+            le=65_535,
+            description="TCP port that it listens on, on all addresses. The agent starts once it "
+            "can be connected to.",
+        ),
+    ]
+    command: Annotated[
+        tuple[Annotated[str, StringConstraints(max_length=8192)], ...],
+        Field(max_length=64, description="Replaces the image's entry point."),
+    ] = ()
+    args: Annotated[
+        tuple[Annotated[str, StringConstraints(max_length=8192)], ...],
+        Field(max_length=64, description="Replaces the image's arguments."),
+    ] = ()
+    env: Annotated[
+        tuple[EnvVar, ...], Field(max_length=64, description="Its environment variables.")
+    ] = ()
+    resources: Annotated[
+        Resources | None,
+        Field(description="Its compute. Default 500m CPU, 512Mi of memory, 1Gi of disk."),
+    ] = None
+    ready_timeout_seconds: Annotated[
+        int | None,
+        Field(ge=1, le=3600, description="How long its port may take to answer. Default 120."),
+    ] = None

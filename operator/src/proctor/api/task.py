@@ -11,7 +11,15 @@ from proctor.api.base import (
     Spec,
     TaskName,
 )
-from proctor.api.container import AbsolutePath, EnvVar, Resources, SandboxUser
+from proctor.api.container import (
+    MAX_SERVICES,
+    AbsolutePath,
+    EnvVar,
+    ImageReference,
+    Resources,
+    SandboxUser,
+    Service,
+)
 
 MAX_CRITERIA = 50
 Text = Annotated[str, StringConstraints(max_length=65_536)]
@@ -169,8 +177,7 @@ class Sandbox(Spec):
     """Where the agent runs."""
 
     image: Annotated[
-        str | None,
-        StringConstraints(pattern=r"^[^\s]+$", min_length=1, max_length=512),
+        ImageReference | None,
         Field(description="Any Linux image. Absent: the operator's default task image."),
     ] = None
     user: Annotated[
@@ -186,6 +193,10 @@ class Sandbox(Spec):
             max_length=8,
             description="Folders that pass from agent to checks, besides workspace and HOME.",
         ),
+    ] = ()
+    services: Annotated[
+        tuple[Service, ...],
+        Field(max_length=MAX_SERVICES, description="Servers beside the agent. Needs a cluster."),
     ] = ()
     resources: Annotated[Resources | None, Field(description="CPU, memory and disk.")] = None
 

@@ -66,7 +66,7 @@ def agent(sandbox: Sandbox) -> dict[str, Any]:
         "--evidence", "/evidence/agent",
     ]  # fmt: skip
     for name, path in passed.items():
-        command += [] if name == "home" else ["--persist", _literal(path)]
+        command += [] if name == "home" else ["--persist", literal(path)]
     mounts = [
         _mount("runtime", "/proctor", read_only=True),
         _mount("agent-orders", "/proctor-orders/agent", read_only=True),
@@ -94,7 +94,7 @@ def checks(sandbox: Sandbox) -> dict[str, Any]:
         "--scratch", SCRATCH,
     ]  # fmt: skip
     for name, path in passed.items():
-        command += ["--frozen", _literal(f"{FROZEN}/{name}={path}")]
+        command += ["--frozen", literal(f"{FROZEN}/{name}={path}")]
     mounts = [
         _mount("runtime", "/proctor", read_only=True),
         _mount("checks-orders", "/proctor-orders/checks", read_only=True),
@@ -160,7 +160,7 @@ def _trusted(sandbox: Sandbox, name: str) -> dict[str, Any]:
     cpu = larger(own.cpu, sandbox.cell.resources.cpu)
     resources = own.model_copy(update={"cpu": cpu})
     security = trusted_security(sandbox.cell, sandbox.settings.trial)
-    return _container(sandbox, name, sandbox.runner_image, resources, security)
+    return container(sandbox, name, sandbox.runner_image, resources, security)
 
 
 def _task(sandbox: Sandbox, name: str, disk: str | None = None) -> dict[str, Any]:
@@ -168,12 +168,13 @@ def _task(sandbox: Sandbox, name: str, disk: str | None = None) -> dict[str, Any
     resources = sandbox.cell.resources
     if disk is not None:
         resources = resources.model_copy(update={"ephemeral_storage": disk})
-    return _container(sandbox, name, sandbox.task_image, resources, task_security(sandbox.cell))
+    return container(sandbox, name, sandbox.task_image, resources, task_security(sandbox.cell))
 
 
-def _container(
+def container(
     sandbox: Sandbox, name: str, image: str, resources: Resources, security: Mapping[str, Any]
 ) -> dict[str, Any]:
+    """What every container says, ours and others'."""
     amounts = {
         "cpu": resources.cpu,
         "memory": resources.memory,
@@ -195,6 +196,6 @@ def _mount(volume: str, path: str, *, read_only: bool = False) -> dict[str, Any]
     return {**mount, "readOnly": True} if read_only else mount
 
 
-def _literal(text: str) -> str:
+def literal(text: str) -> str:
     """Kubernetes replaces ``$(NAME)`` in commands; ``$$`` stands for itself."""
     return text.replace("$", "$$")

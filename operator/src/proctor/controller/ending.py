@@ -40,7 +40,7 @@ def is_stuck(pod: SeenPod) -> bool:
     with 0, the container is called OOMKilled nevertheless, and the next one never starts.
     """
     sandbox = pod.conditions.get("PodReadyToStartContainers")
-    started = [state for state in pod.containers.values() if state.has_started]
+    started = [state for state in pod.phases if state.has_started]
     return (
         pod.phase == "Pending"
         and sandbox is not None
@@ -116,7 +116,7 @@ def _deadline(pod: SeenPod, started: bool) -> Failure:
 
 
 def _container(pod: SeenPod, started: bool) -> Failure:
-    ended = [state for state in pod.containers.values() if state.exit_code is not None]
+    ended = [state for state in pod.phases if state.exit_code is not None]
     lost = next((state for state in ended if state.reason == _UNKNOWN), None)
     if lost is not None:
         return Failure(FailureClass.INFRA, _UNKNOWN, _words(lost), started)

@@ -10,7 +10,7 @@ from proctor.api.termination import TrialVerdict
 from proctor.api.usage import Bill
 from proctor.controller.ending import failure_of, has_ended, verdict_of
 from proctor.controller.memory import RunMemory
-from proctor.controller.names import AGENT, CHECKS, GRADE, STAGE
+from proctor.controller.names import AGENT, LOOP, PHASES
 from proctor.controller.pending import waiting_of
 from proctor.controller.planned import PlannedRun
 from proctor.controller.seen import SeenPod, SeenRun, SeenTrial
@@ -25,8 +25,6 @@ from proctor.engine.model import (
     ObservedAttempt,
     TrialId,
 )
-
-_OURS = frozenset({STAGE, AGENT, CHECKS, GRADE})
 
 
 def observe_run(
@@ -110,17 +108,17 @@ def _attempts(
         if is_over(trial, pod.attempt) and (pod.identity.deleting or has_ended(pod, now)):
             continue
         bill = _bill(planned, pod, memory)
-        yield _attempt(planned.trials[pod.trial], pod, trial, bill, now)
+        yield _attempt(planned, pod, trial, bill, now)
     yield from _without_pod(planned, ours, memory)
 
 
 def _attempt(
-    trial_id: TrialId, pod: SeenPod, trial: SeenTrial, bill: Bill | None, now: datetime
+    planned: PlannedRun, pod: SeenPod, trial: SeenTrial, bill: Bill | None, now: datetime
 ) -> ObservedAttempt:
     agent = pod.containers.get(AGENT)
     started_at = agent.started_at if agent else None
     attempt = ObservedAttempt(
-        trial=trial_id,
+        trial=planned.trials[pod.trial],
         number=pod.attempt,
         phase=AttemptPhase.RUNNING if started_at else AttemptPhase.WAITING,
         uid=pod.identity.uid,
@@ -128,7 +126,7 @@ def _attempt(
         started_at=started_at,
     )
     if not is_over(trial, pod.attempt) and not is_asked_for(pod, trial):
-        return _ended(attempt, _foreign(pod), bill)
+        return _ended(attempt, _foreign(planned, pod), bill)
     if has_ended(pod, now):
         return _ended(attempt, verdict_of(pod, trial.identity.uid), bill)
     if attempt.phase is AttemptPhase.WAITING:
@@ -144,9 +142,11 @@ def _ended(
     return replace(attempt, phase=AttemptPhase.ENDED, verdict=end)
 
 
-def _foreign(pod: SeenPod) -> Failure:
+def _foreign(planned: PlannedRun, pod: SeenPod) -> Failure:
     """The pod is not what was asked for: whatever it says is worth nothing."""
-    added = sorted(pod.containers.keys() - _OURS)
+    cell = planned.cell(planned.trials[pod.trial])
+    asked_for = PHASES | {LOOP} | {service.name for service in cell.services}
+    added = sorted(pod.containers.keys() - asked_for)
     what = f"container {', '.join(added)} was added" if added else "its spec was changed"
     message = f"{what}: by admission, an injector, or somebody else who made or patched it"
     return Failure(FailureClass.CONFIG, "PodChanged", message)
@@ -179,7 +179,7 @@ def _without_pod(
     for (name, number), pod in memory.vanished.items():
         trial = ours.get(name)
         if trial is not None and not is_over(trial, number):
-            attempt = _attempt(planned.trials[name], pod, trial, None, pod.identity.created_at)
+            attempt = _attempt(planned, pod, trial, None, pod.identity.created_at)
             failure = Failure(FailureClass.INFRA, "PodVanished", _VANISHED, failure_of(pod).started)
             yield _ended(attempt, failure, _bill(planned, pod, memory))
 

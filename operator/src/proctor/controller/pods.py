@@ -23,6 +23,7 @@ from proctor.controller.names import (
 )
 from proctor.controller.orders import Placed
 from proctor.controller.security import pod_fields, pod_security
+from proctor.controller.services import host_aliases, services
 from proctor.controller.settings import OperatorSettings
 from proctor.planning.model import Cell
 
@@ -50,7 +51,7 @@ def trial_pod(
         runner_image=settings.runner_image,
         task_image=cell.image or settings.task_image,
     )
-    before = [stage(sandbox), agent(sandbox)]
+    before = [stage(sandbox), *services(sandbox), agent(sandbox)]
     if cell.orders.checks is not None:
         before.append(checks(sandbox))
     spec = {
@@ -65,6 +66,7 @@ def trial_pod(
         "containers": [grade(sandbox, owner, attempt)],
         "volumes": _volumes(cell, orders, seconds + TOKEN_SLACK_SECONDS),
         **pod_fields(cell, settings.trial),
+        **host_aliases(cell.services),
     }
     if settings.image_pull_secrets:
         spec["imagePullSecrets"] = [{"name": name} for name in settings.image_pull_secrets]

@@ -13,6 +13,8 @@ from proctor.controller.cluster import Body
 from proctor.controller.names import (
     ATTEMPT_LABEL,
     GRADE,
+    LOOP,
+    PHASES,
     POD_DIGEST,
     RUN_LABEL,
     RUN_UID_LABEL,
@@ -134,6 +136,7 @@ class ContainerState:
         reason: Of waiting or terminated; empty while it runs.
         message: Why it waits, or, only of ``grade``, its termination message.
         exit_code: None unless it terminated.
+        restarts: How often it was started again; only sidecars are.
     """
 
     name: str
@@ -141,6 +144,7 @@ class ContainerState:
     message: str
     exit_code: int | None
     started_at: datetime | None
+    restarts: int = 0
 
     @property
     def has_started(self) -> bool:
@@ -176,6 +180,17 @@ class SeenPod:
     containers: Mapping[str, ContainerState]
     digest: str
     owner: str
+
+    @property
+    def phases(self) -> Sequence[ContainerState]:
+        """The containers that run one after the other, in their order."""
+        return [state for state in self.containers.values() if state.name in PHASES]
+
+    @property
+    def services(self) -> Sequence[ContainerState]:
+        """The containers that are not ours, and run beside those that are."""
+        ours = PHASES | {LOOP}
+        return [state for state in self.containers.values() if state.name not in ours]
 
     @classmethod
     def from_body(cls, body: Body) -> Self | None:
@@ -249,6 +264,7 @@ def _container(one: Mapping[str, Any]) -> ContainerState:
         message=message or waiting.get("message", ""),
         exit_code=ended.get("exitCode") if ended else None,
         started_at=_instant((ended or running).get("startedAt")),
+        restarts=one.get("restartCount", 0),
     )
 
 

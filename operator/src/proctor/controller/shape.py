@@ -38,16 +38,17 @@ def shape_digest(body: Body) -> str:
     spec, owner = {**body["spec"]}, owner_uid(body)
     if spec.get("dnsPolicy") == _DEFAULT_DNS:
         del spec["dnsPolicy"]
+    pod = _given(spec, _POD)
+    if spec.get("hostUsers") is False:
+        pod["hostUsers"] = False
     shape = {
         "containers": {
             group: [_container(one, owner) for one in spec.get(group) or ()] for group in _GROUPS
         },
         "volumes": [_volume(one) for one in spec.get("volumes") or ()],
-        "pod": _given(spec, _POD),
+        "pod": pod,
         "token": spec.get("automountServiceAccountToken"),
     }
-    if spec.get("hostUsers") is False:
-        shape["pod"] |= {"hostUsers": False}
     text = json.dumps(shape, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from proctor.api.errors import Problem, SpecError, UserError
 from proctor.local.cassette import check_recording, replayed_text
+from proctor.local.containers import container_problems
 from proctor.local.overrides import Flags, with_flags
 from proctor.local.planned import PlannedRun
 from proctor.local.salvage import further_problems
@@ -75,15 +76,16 @@ def examine(paths: Sequence[Path], flags: Flags) -> Loaded:
 
 
 def load_runs(paths: Sequence[Path], flags: Flags) -> Loaded:
-    """Load everything.
+    """Load everything, to run it on this machine.
 
     Raises:
         SpecError: With all problems, when there is any.
         UserError: When there is nothing to run.
     """
     loaded = examine(paths, flags)
-    if loaded.problems:
-        raise SpecError(loaded.problems)
+    here = [problem for run in loaded.runs for problem in container_problems(run.source)]
+    if loaded.problems or here:
+        raise SpecError((*loaded.problems, *here))
     if not loaded.runs:
         raise UserError("these paths hold no run: no EvalRun, and no task that is not skipped")
     return loaded

@@ -10,7 +10,7 @@ from proctor.api.evalrun import ModelsMode
 from proctor.api.evaltrial import TrialLimits
 from proctor.api.task import Limits, Task, Variant
 from proctor.planning.checks import TrialCriterion, agent_problems
-from proctor.planning.defaults import full_resources, timeouts, user_of
+from proctor.planning.defaults import full_resources, full_service, timeouts, user_of
 from proctor.planning.files import clashes, laid_files
 from proctor.planning.kinds import Kinds
 from proctor.planning.layers import Layer, Settings, merge_layers
@@ -142,6 +142,7 @@ class CellMaker:
             needs_model=agent != NO_AGENT,
             models=models.mode if models else ModelsMode.LIVE,
             user=user_of(settings),
+            services=tuple(full_service(one) for one in settings.sandbox.services),
         )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from proctor.api.container import Resources, SandboxUser
+from proctor.api.container import Resources, SandboxUser, Service
 from proctor.api.evalrun import EvalRunSpec, ModelsMode
 from proctor.api.evaltrial import TrialLimits
 from proctor.api.orders import TrialOrders
@@ -47,6 +47,7 @@ class Cell:
     Args:
         model: None: the agent's own choice.
         image: None: the launcher's default task image.
+        services: Servers beside the agent; their resources are set.
         user: Which user the task's containers run as.
         persist: Absolute folders that pass from agent to checks, besides workspace and HOME.
         resources: All fields are set.
@@ -74,6 +75,7 @@ class Cell:
     needs_model: bool
     models: ModelsMode
     user: SandboxUser = SandboxUser.NON_ROOT
+    services: tuple[Service, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from proctor.planning.files import clashes, file_problems, laid_files
 from proctor.planning.prompts import overlay_problems
 from proctor.planning.scripts import script_problems
 from proctor.planning.selecting import select_problems
+from proctor.planning.service_rules import service_problems
 
 MAX_TRIALS = 20_000
 _NAME = re.compile(r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$")
@@ -81,6 +82,8 @@ def _layer_problems(
 ) -> Iterator[Problem]:
     if agent is not None:
         yield from _env_problems(agent, f"{field}.agent.env")
+    if sandbox is not None:
+        yield from service_problems(sandbox.services, f"{field}.sandbox.services")
     paths = sandbox.persist if sandbox else ()
     for index, path in enumerate(paths):
         yield from _persist_problems(path, paths[:index], f"{field}.sandbox.persist[{index}]")
