@@ -29,3 +29,15 @@ def test_a_service_is_valid_but_does_not_run_on_this_machine(tmp_path):
     (problem,) = refused.value.problems
     assert (problem.field, problem.line) == ("spec.tasks[0].sandbox.services", 11)
     assert "apply the run to a cluster" in problem.remedy
+
+
+def test_a_workspace_of_an_image_does_not_run_on_this_machine(tmp_path):
+    file = tmp_path / "run.yaml"
+    file.write_text(
+        RUN.replace('services: [{name: db, image: "postgres:16", port: 5432}]', "image: a/b:1")
+        + "      workspace: {image: {path: /testbed}}\n"
+    )
+    with pytest.raises(SpecError) as refused:
+        load_runs([file], Flags())
+    (problem,) = refused.value.problems
+    assert problem.field == "spec.tasks[0].workspace.image"

@@ -18,7 +18,37 @@ def services(*entries):
 
 DB = {"name": "db", "image": "postgres:16", "port": 5432}
 
+
+def in_image(path, **sandbox):
+    task = a_task(workspace={"image": {"path": path}})
+    return {"tasks": [task], "sandbox": {"image": "acme/swe:1", **sandbox}}
+
+
 CASES = [
+    pytest.param(
+        in_image("/home"),
+        "spec.tasks[0].workspace.image.path",
+        "/testbed",
+        id="workspace-that-covers-home",
+    ),
+    pytest.param(
+        in_image("/opt/../etc"),
+        "spec.tasks[0].workspace.image.path",
+        "/testbed",
+        id="workspace-leads-elsewhere",
+    ),
+    pytest.param(
+        in_image("/testbed", persist=["/testbed/build"]),
+        "spec.tasks[0].workspace.image.path",
+        "take it out of persist",
+        id="workspace-is-persisted",
+    ),
+    pytest.param(
+        in_image("/testbed", image=None),
+        "spec.tasks[0].workspace.image",
+        "set sandbox.image",
+        id="workspace-of-no-image",
+    ),
     pytest.param(
         services(DB, {**DB, "port": 1}),
         "spec.sandbox.services[1].name",

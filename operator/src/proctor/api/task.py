@@ -82,6 +82,24 @@ class Files(Spec):
     ] = ()
 
 
+class ImageFolder(Spec):
+    """A folder of the task's image."""
+
+    path: Annotated[
+        AbsolutePath,
+        Field(description="Such as /testbed. The workspace is at this path, not at /workspace."),
+    ]
+
+
+class Workspace(Files):
+    """What the agent starts with: the image's folder, then the files."""
+
+    image: Annotated[
+        ImageFolder | None,
+        Field(description="A folder of the task's image, copied first. Needs a cluster."),
+    ] = None
+
+
 class CommandSpec(Spec):
     """A command that a task runs around the agent, by the image's `sh -c`."""
 
@@ -216,9 +234,7 @@ class Task(Spec):
     ] = None
     tags: Annotated[tuple[Tag, ...], Field(max_length=50, description="For selection.")] = ()
     agent: Annotated[AgentSpec | None, Field(description="Overlay on the run's agent.")] = None
-    workspace: Annotated[Files | None, Field(description="Files that the agent starts with.")] = (
-        None
-    )
+    workspace: Annotated[Workspace | None, Field(description="What the agent starts with.")] = None
     reference: Annotated[
         Files | None,
         Field(
@@ -255,8 +271,9 @@ class Variant(Spec):
     name: Annotated[Name, Field(description="Unique in the run.")]
     agent: Annotated[AgentSpec | None, Field(description="Overlay on the agent.")] = None
     prompt: Annotated[PromptOverlay | None, Field(description="Change of the prompt.")] = None
-    workspace: Annotated[Files | None, Field(description="Files laid over those of the task.")] = (
-        None
-    )
+    workspace: Annotated[
+        Workspace | None,
+        Field(description="Files laid over those of the task; an image's folder in its place."),
+    ] = None
     limits: Annotated[Limits | None, Field(description="Overlay on the limits.")] = None
     sandbox: Annotated[Sandbox | None, Field(description="Overlay on the sandbox.")] = None

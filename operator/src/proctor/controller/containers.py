@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from proctor.api.container import Resources
-from proctor.controller.names import AGENT, CHECKS, GRADE, STAGE, TrialObject
+from proctor.controller.names import AGENT, CHECKS, FILL, GRADE, STAGE, TrialObject
 from proctor.controller.quantities import doubled, larger
 from proctor.controller.security import task_security, trusted_security
 from proctor.controller.settings import OperatorSettings
@@ -14,7 +14,6 @@ from proctor.planning.model import Cell
 RUNNER = ["/proctor/bin/python3", "-m", "proctor.runner"]
 """In the runner's image, and in every other one once ``stage`` has laid it there."""
 
-WORKSPACE = "/workspace"
 HOME = "/home/agent"
 FROZEN = "/frozen"
 SCRATCH = "/scratch"
@@ -55,22 +54,35 @@ def stage(sandbox: Sandbox) -> dict[str, Any]:
     }
 
 
+def fill(sandbox: Sandbox) -> dict[str, Any]:
+    """Copy a folder of the task's image into the workspace, which covers it from then on."""
+    command = [*RUNNER, "fill", "--from", literal(sandbox.cell.workspace), "--to", "/fill"]
+    mounts = [_mount("runtime", "/proctor", read_only=True), _mount("workspace", "/fill")]
+    return {
+        **_task(sandbox, FILL),
+        "command": command,
+        "volumeMounts": mounts,
+        "terminationMessagePolicy": "FallbackToLogsOnError",
+    }
+
+
 def agent(sandbox: Sandbox) -> dict[str, Any]:
     """Fill the workspace and let the agent take its turns."""
     passed = sandbox.mounts.passed
     command = [
         *RUNNER, "agent",
         "--orders", "/proctor-orders/agent/orders.json",
-        "--workspace", WORKSPACE,
+        "--workspace", literal(sandbox.cell.workspace),
         "--home", HOME,
         "--evidence", "/evidence/agent",
     ]  # fmt: skip
+    command += ["--filled"] if sandbox.cell.from_image else []
     for name, path in passed.items():
         command += [] if name == "home" else ["--persist", literal(path)]
     mounts = [
         _mount("runtime", "/proctor", read_only=True),
         _mount("agent-orders", "/proctor-orders/agent", read_only=True),
-        _mount("workspace", WORKSPACE),
+        _mount("workspace", sandbox.cell.workspace),
         *(_mount(name, path) for name, path in passed.items()),
         _mount("agent-evidence", "/evidence/agent"),
         _mount("agent-tmp", "/tmp"),
@@ -88,7 +100,7 @@ def checks(sandbox: Sandbox) -> dict[str, Any]:
         *RUNNER, "checks",
         "--orders", "/proctor-orders/checks/orders.json",
         "--frozen-workspace", f"{FROZEN}/workspace",
-        "--workspace", WORKSPACE,
+        "--workspace", literal(sandbox.cell.workspace),
         "--home", HOME,
         "--evidence", "/evidence/checks",
         "--scratch", SCRATCH,
@@ -100,7 +112,7 @@ def checks(sandbox: Sandbox) -> dict[str, Any]:
         _mount("checks-orders", "/proctor-orders/checks", read_only=True),
         _mount("workspace", f"{FROZEN}/workspace", read_only=True),
         *(_mount(name, f"{FROZEN}/{name}", read_only=True) for name in passed),
-        _mount("checks-workspace", WORKSPACE),
+        _mount("checks-workspace", sandbox.cell.workspace),
         *(_mount(f"checks-{name}", path) for name, path in passed.items()),
         _mount("checks-evidence", "/evidence/checks"),
         _mount("checks-scratch", SCRATCH),

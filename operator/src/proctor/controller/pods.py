@@ -9,7 +9,7 @@ from typing import Any
 
 from proctor.api.container import Resources
 from proctor.api.evalrun import FailurePolicy
-from proctor.controller.containers import Mounts, Sandbox, agent, checks, grade, stage
+from proctor.controller.containers import Mounts, Sandbox, agent, checks, fill, grade, stage
 from proctor.controller.names import (
     AGENT_AUDIENCE,
     ATTEMPT_LABEL,
@@ -51,7 +51,10 @@ def trial_pod(
         runner_image=settings.runner_image,
         task_image=cell.image or settings.task_image,
     )
-    before = [stage(sandbox), *services(sandbox), agent(sandbox)]
+    before = [stage(sandbox)]
+    if cell.from_image:
+        before.append(fill(sandbox))
+    before += [*services(sandbox), agent(sandbox)]
     if cell.orders.checks is not None:
         before.append(checks(sandbox))
     spec = {

@@ -12,6 +12,7 @@ from proctor.api.run_status import EvalRunStatus
 from proctor.controller.cluster import Body
 from proctor.controller.names import (
     ATTEMPT_LABEL,
+    FILL,
     GRADE,
     LOOP,
     PHASES,
@@ -134,7 +135,7 @@ class ContainerState:
 
     Args:
         reason: Of waiting or terminated; empty while it runs.
-        message: Why it waits, or, only of ``grade``, its termination message.
+        message: Why it waits, or, of ``fill`` and ``grade``, its termination message.
         exit_code: None unless it terminated.
         restarts: How often it was started again; only sidecars are.
     """
@@ -248,6 +249,8 @@ def _conditions(conditions: Sequence[Mapping[str, Any]]) -> dict[str, PodConditi
 NEVER_STARTED = frozenset({"StartError", "ContainerCannotRun"})
 """Why a container terminated before any process of its image ran."""
 
+_TOLD = frozenset({FILL, GRADE})
+
 _TELLING = frozenset({"PodScheduled", "DisruptionTarget", "PodReadyToStartContainers"})
 
 
@@ -255,8 +258,8 @@ def _container(one: Mapping[str, Any]) -> ContainerState:
     state = one.get("state") or {}
     ended, waiting = state.get("terminated"), state.get("waiting") or {}
     running = state.get("running") or {}
-    # Only grade's termination message counts: an agent writes its own. What never started cannot.
-    told = ended and (one["name"] == GRADE or ended.get("reason") in NEVER_STARTED)
+    # An agent writes its own termination message. What runs before it, or never started, cannot.
+    told = ended and (one["name"] in _TOLD or ended.get("reason") in NEVER_STARTED)
     message = ended.get("message", "") if ended and told else ""
     return ContainerState(
         name=one["name"],

@@ -14,9 +14,10 @@ from proctor.planning.defaults import full_resources, full_service, timeouts, us
 from proctor.planning.files import clashes, laid_files
 from proctor.planning.kinds import Kinds
 from proctor.planning.layers import Layer, Settings, merge_layers
-from proctor.planning.model import Cell, RunSource
+from proctor.planning.model import WORKSPACE, Cell, RunSource
 from proctor.planning.orders import NO_AGENT, CellParts, trial_orders
 from proctor.planning.prompts import overlaid_prompt
+from proctor.planning.workspaces import cell_problems, image_path
 
 MODEL_REQUIRED = frozenset({"mini"})
 """Agents that choose no model themselves: without one their first turn could only fail."""
@@ -97,7 +98,14 @@ class CellMaker:
                 "set agent.model, or --model on the command line",
             )
         yield from _file_problems(pair)
+        yield from self._workspace_problems(pair, settings)
         yield from self._price_problems(settings)
+
+    def _workspace_problems(self, pair: Pair, settings: Settings) -> Iterator[Problem]:
+        own = pair.variant.workspace is not None and pair.variant.workspace.image is not None
+        field = pair.variant_field if own else pair.task_field
+        path = image_path(pair.task.workspace, pair.variant.workspace)
+        yield from cell_problems(path, settings.sandbox, f"{field}.workspace")
 
     def _price_problems(self, settings: Settings) -> Iterator[Problem]:
         model = settings.model
@@ -126,6 +134,7 @@ class CellMaker:
             criteria=pair.criteria,
         )
         models = self.source.spec.models
+        path = image_path(pair.task.workspace, pair.variant.workspace)
         return Cell(
             task=pair.task.name,
             variant=pair.variant.name,
@@ -142,6 +151,8 @@ class CellMaker:
             needs_model=agent != NO_AGENT,
             models=models.mode if models else ModelsMode.LIVE,
             user=user_of(settings),
+            workspace=path or WORKSPACE,
+            from_image=path is not None,
             services=tuple(full_service(one) for one in settings.sandbox.services),
         )
 

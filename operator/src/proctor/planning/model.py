@@ -10,6 +10,9 @@ from proctor.api.orders import TrialOrders
 from proctor.planning.layers import Layer
 from proctor.planning.places import SourceMap
 
+WORKSPACE = "/workspace"
+"""Where the agent works, unless its workspace lives in the image."""
+
 
 @dataclass(frozen=True, slots=True)
 class RunSource:
@@ -48,6 +51,8 @@ class Cell:
         model: None: the agent's own choice.
         image: None: the launcher's default task image.
         services: Servers beside the agent; their resources are set.
+        workspace: Absolute path of the workspace in the task's containers.
+        from_image: Whether it is filled from that path of the task's image.
         user: Which user the task's containers run as.
         persist: Absolute folders that pass from agent to checks, besides workspace and HOME.
         resources: All fields are set.
@@ -76,6 +81,8 @@ class Cell:
     models: ModelsMode
     user: SandboxUser = SandboxUser.NON_ROOT
     services: tuple[Service, ...] = ()
+    workspace: str = WORKSPACE
+    from_image: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,6 +118,8 @@ def _lineage(parts: CellParts) -> dict[str, str]:
     if parts.task.prompt is not None or parts.variant.prompt is not None:
         lineage["prompt"] = "task" if parts.variant.prompt is None else variant
     for layer, files in (("task", parts.task.workspace), (variant, parts.variant.workspace)):
+        if files is not None and files.image is not None:
+            lineage["workspace.image.path"] = layer
         for file in files.files if files else ():
             lineage[f"workspace.files.{file.path}"] = layer
     return dict(sorted(lineage.items()))

@@ -9,9 +9,11 @@ from proctor.api.task import AgentSpec, Sandbox, Task, Variant
 from proctor.planning.cassette_rules import cassette_problems
 from proctor.planning.files import clashes, file_problems, laid_files
 from proctor.planning.prompts import overlay_problems
+from proctor.planning.reserved import RESERVED, SYSTEM, overlap
 from proctor.planning.scripts import script_problems
 from proctor.planning.selecting import select_problems
 from proctor.planning.service_rules import service_problems
+from proctor.planning.workspaces import path_problems
 
 MAX_TRIALS = 20_000
 _NAME = re.compile(r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$")
@@ -25,11 +27,6 @@ _OURS = {
     "GEMINI_API_KEY",
     "GOOGLE_GEMINI_BASE_URL",
 }
-_RESERVED = (
-    "/proctor", "/proctor-orders", "/workspace", "/home/agent", "/frozen", "/evidence", "/scratch",
-    "/tmp",
-)  # fmt: skip
-_SYSTEM = ("/dev", "/proc", "/sys", "/etc", "/var/run/proctor")
 
 
 def name_problems(name: str, field: str = "metadata.name") -> Iterator[Problem]:
@@ -64,6 +61,7 @@ def spec_problems(spec: EvalRunSpec) -> Iterator[Problem]:
 
 def _task_problems(task: Task, field: str) -> Iterator[Problem]:
     yield from file_problems(task.workspace, f"{field}.workspace")
+    yield from path_problems(task.workspace, f"{field}.workspace")
     yield from file_problems(task.reference, f"{field}.reference")
     yield from clashes(laid_files(task.workspace), f"{field}.workspace")
     yield from clashes(laid_files(task.reference), f"{field}.reference")
@@ -73,6 +71,7 @@ def _task_problems(task: Task, field: str) -> Iterator[Problem]:
 def _variant_problems(variant: Variant, field: str) -> Iterator[Problem]:
     yield from overlay_problems(variant.prompt, f"{field}.prompt")
     yield from file_problems(variant.workspace, f"{field}.workspace")
+    yield from path_problems(variant.workspace, f"{field}.workspace")
     yield from clashes(laid_files(variant.workspace), f"{field}.workspace")
     yield from _layer_problems(variant.agent, variant.sandbox, field)
 
@@ -102,16 +101,12 @@ def _env_problems(agent: AgentSpec, field: str) -> Iterator[Problem]:
 
 def _persist_problems(path: str, others: Sequence[str], field: str) -> Iterator[Problem]:
     """A folder that cannot be a volume of its own beside ours and those before it."""
-    taken = [own for own in (*_RESERVED, *_SYSTEM, *others) if _overlap(path, own)]
+    taken = [own for own in (*RESERVED, *SYSTEM, *others) if overlap(path, own)]
     if taken or ".." in path.split("/"):
         reason = f"overlaps {taken[0]}" if taken else "has `..` in it"
         yield Problem(
             field, f"{path!r} {reason}", "name a folder of the image's own, such as /opt/tools"
         )
-
-
-def _overlap(one: str, other: str) -> bool:
-    return one == other or one.startswith(f"{other}/") or other.startswith(f"{one}/")
 
 
 def _models_problems(models: Models | None) -> Iterator[Problem]:

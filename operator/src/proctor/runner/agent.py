@@ -19,6 +19,7 @@ from proctor.api.report import AGENT_REPORT, TRANSCRIPT, AgentReport
 from proctor.runner.command import Place, first_failure, run_in_order
 from proctor.runner.environment import agent_environment, command_environment
 from proctor.runner.expiry import require_lifetime
+from proctor.runner.fill import require_filled
 from proctor.runner.folders import require_unused, wipe, write_new
 from proctor.runner.gateway import await_gateway
 from proctor.runner.hardening import harden
@@ -72,7 +73,7 @@ def _prepare(places: AgentPlaces) -> _Prepared:
         key = read_key(places.key_file)
         if key is not None:
             require_lifetime(key, time.time(), orders.task_timeout_seconds)
-        require_unused(places.workspace)
+        require_filled(places.workspace) if places.filled else require_unused(places.workspace)
         places.home.mkdir(parents=True, exist_ok=True)
         wipe(places.evidence)
         if places.gateway is not None:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from proctor.api.orders import TrialRef
-from proctor.runner.places import AgentPlaces, ChecksPlaces, GradePlaces, StagePlaces
+from proctor.runner.places import AgentPlaces, ChecksPlaces, FillPlaces, GradePlaces, StagePlaces
 
-Places = StagePlaces | AgentPlaces | ChecksPlaces | GradePlaces
+Places = StagePlaces | FillPlaces | AgentPlaces | ChecksPlaces | GradePlaces
 
 
 def parse_arguments(argv: Sequence[str]) -> Places:
@@ -39,6 +39,15 @@ def _stage(parsed: argparse.Namespace) -> StagePlaces:
     return StagePlaces(parsed.to, parsed.source)
 
 
+def _add_fill(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--from", dest="source", type=Path, required=True, metavar="DIR")
+    parser.add_argument("--to", type=Path, required=True, metavar="DIR")
+
+
+def _fill(parsed: argparse.Namespace) -> FillPlaces:
+    return FillPlaces(parsed.source, parsed.to)
+
+
 def _add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--orders", type=Path, required=True, metavar="FILE")
     parser.add_argument("--workspace", type=Path, required=True, metavar="DIR")
@@ -55,6 +64,7 @@ def _add_agent(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--home", type=Path, required=True, metavar="DIR")
     parser.add_argument("--evidence", type=Path, required=True, metavar="DIR")
     parser.add_argument("--persist", type=Path, action="append", default=[], metavar="DIR")
+    parser.add_argument("--filled", action="store_true", help="the workspace was made by fill")
 
 
 def _agent(parsed: argparse.Namespace) -> AgentPlaces:
@@ -64,6 +74,7 @@ def _agent(parsed: argparse.Namespace) -> AgentPlaces:
         home=parsed.home,
         evidence=parsed.evidence,
         persist=tuple(parsed.persist),
+        filled=parsed.filled,
         gateway=_base(parsed.gateway),
         key_file=parsed.key_file,
     )
@@ -140,6 +151,7 @@ _PHASES: dict[
     tuple[Callable[[argparse.ArgumentParser], None], Callable[[argparse.Namespace], Places], str],
 ] = {
     "stage": (_add_stage, _stage, "Lay the runtime for the task's containers."),
+    "fill": (_add_fill, _fill, "Copy a folder of the image into the workspace."),
     "agent": (_add_agent, _agent, "Fill the workspace and take the turn."),
     "checks": (_add_checks, _checks, "Run the commands of criteria on a copy."),
     "grade": (_add_grade, _grade, "Judge the evidence and write the verdict."),

@@ -22,14 +22,26 @@ class StagePlaces:
 
 
 @dataclass(frozen=True, slots=True)
+class FillPlaces:
+    """For ``fill``: a folder of the image, and the workspace."""
+
+    source: Path
+    target: Path
+
+
+@dataclass(frozen=True, slots=True)
 class AgentPlaces:
-    """For ``agent``; ``gateway`` and ``key_file`` are None when no model may be asked."""
+    """For ``agent``; ``gateway`` and ``key_file`` are None when no model may be asked.
+
+    ``filled``: the workspace is not empty, ``fill`` has made it.
+    """
 
     orders: Path
     workspace: Path
     home: Path
     evidence: Path
     persist: tuple[Path, ...] = ()
+    filled: bool = False
     gateway: str | None = None
     key_file: Path | None = None
 
