@@ -46,6 +46,13 @@ AbsolutePath = Annotated[
 ]
 
 
+class ChecksPlace(StrEnum):
+    """Where commands of criteria run."""
+
+    SEPARATE = "Separate"
+    IN_PLACE = "InPlace"
+
+
 class SandboxUser(StrEnum):
     """Which user the task's containers run as."""
 

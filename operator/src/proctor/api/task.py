@@ -14,6 +14,7 @@ from proctor.api.base import (
 from proctor.api.container import (
     MAX_SERVICES,
     AbsolutePath,
+    ChecksPlace,
     EnvVar,
     ImageReference,
     Resources,
@@ -203,6 +204,14 @@ class Sandbox(Spec):
         Field(
             description="NonRoot: a fixed user without rights. Image: what the image says, root "
             "included, where the operator allows it. Default NonRoot."
+        ),
+    ] = None
+    checks: Annotated[
+        ChecksPlace | None,
+        Field(
+            description="Separate: commands of criteria run in a container of their own, on a copy "
+            "of the workspace. InPlace: in the agent's own, once nothing of the agent runs any "
+            "more, for tasks about the machine itself; the record says so. Default Separate."
         ),
     ] = None
     persist: Annotated[

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from proctor.api.container import Resources
-from proctor.controller.names import AGENT, CHECKS, FILL, GRADE, STAGE, TrialObject
+from proctor.controller.names import AGENT, CHECKS, FILL, GRADE, LOOP, STAGE, TrialObject
 from proctor.controller.quantities import doubled, larger
 from proctor.controller.security import task_security, trusted_security
 from proctor.controller.settings import OperatorSettings
 from proctor.planning.model import Cell
+from proctor.planning.service_rules import LOOP_PORT
 
 RUNNER = ["/proctor/bin/python3", "-m", "proctor.runner"]
 """In the runner's image, and in every other one once ``stage`` has laid it there."""
@@ -17,6 +18,8 @@ RUNNER = ["/proctor/bin/python3", "-m", "proctor.runner"]
 HOME = "/home/agent"
 FROZEN = "/frozen"
 SCRATCH = "/scratch"
+KEPT = "/kept"
+HANDSHAKE = "/var/run/proctor/loop"
 RECORD = "/record"
 VERDICT = "/dev/termination-log"
 
@@ -66,6 +69,32 @@ def fill(sandbox: Sandbox) -> dict[str, Any]:
     }
 
 
+def loop(sandbox: Sandbox) -> dict[str, Any]:
+    """Keep the hidden orders for checks in place until nothing of the agent is left."""
+    command = [
+        *RUNNER, "loop",
+        "--orders", "/proctor-orders/checks/orders.json",
+        "--workspace", f"{FROZEN}/workspace",
+        "--kept", KEPT,
+        "--handshake", HANDSHAKE,
+        "--port", str(LOOP_PORT),
+    ]  # fmt: skip
+    own, disk = sandbox.settings.trial.grade_resources, sandbox.cell.resources.ephemeral_storage
+    security = trusted_security(sandbox.cell, sandbox.settings.trial)
+    resources = own.model_copy(update={"ephemeral_storage": disk})
+    return {
+        **container(sandbox, LOOP, sandbox.runner_image, resources, security),
+        "restartPolicy": "Always",
+        "command": command,
+        "volumeMounts": [
+            _mount("checks-orders", "/proctor-orders/checks", read_only=True),
+            _mount("workspace", f"{FROZEN}/workspace", read_only=True),
+            _mount("loop-kept", KEPT),
+            _mount("handshake", HANDSHAKE),
+        ],
+    }
+
+
 def agent(sandbox: Sandbox) -> dict[str, Any]:
     """Fill the workspace and let the agent take its turns."""
     passed = sandbox.mounts.passed
@@ -87,6 +116,9 @@ def agent(sandbox: Sandbox) -> dict[str, Any]:
         _mount("agent-evidence", "/evidence/agent"),
         _mount("agent-tmp", "/tmp"),
     ]
+    if sandbox.cell.checks_in_place:
+        command += ["--loop-port", str(LOOP_PORT), "--handshake", HANDSHAKE, "--scratch", SCRATCH]
+        mounts += [_mount("handshake", HANDSHAKE), _mount("checks-scratch", SCRATCH)]
     if sandbox.cell.needs_model:
         command += _gateway(sandbox, "agent")
         mounts.append(_mount("agent-token", "/var/run/proctor/agent", read_only=True))
@@ -147,7 +179,10 @@ def grade(sandbox: Sandbox, owner: TrialObject, attempt: int) -> dict[str, Any]:
         _mount("record", RECORD),
         _mount("grade-tmp", "/tmp"),
     ]
-    if sandbox.cell.orders.checks is not None:
+    if sandbox.cell.checks_in_place:
+        command += ["--checks-evidence", "/evidence/agent", "--kept", KEPT]
+        mounts.append(_mount("loop-kept", KEPT, read_only=True))
+    elif sandbox.cell.orders.checks is not None:
         command += ["--checks-evidence", "/evidence/checks"]
         mounts.append(_mount("checks-evidence", "/evidence/checks", read_only=True))
     if sandbox.cell.needs_model:

@@ -9,7 +9,16 @@ from typing import Any
 
 from proctor.api.container import Resources
 from proctor.api.evalrun import FailurePolicy
-from proctor.controller.containers import Mounts, Sandbox, agent, checks, fill, grade, stage
+from proctor.controller.containers import (
+    Mounts,
+    Sandbox,
+    agent,
+    checks,
+    fill,
+    grade,
+    loop,
+    stage,
+)
 from proctor.controller.names import (
     AGENT_AUDIENCE,
     ATTEMPT_LABEL,
@@ -54,8 +63,11 @@ def trial_pod(
     before = [stage(sandbox)]
     if cell.from_image:
         before.append(fill(sandbox))
-    before += [*services(sandbox), agent(sandbox)]
-    if cell.orders.checks is not None:
+    before += services(sandbox)
+    if cell.checks_in_place:
+        before.append(loop(sandbox))
+    before.append(agent(sandbox))
+    if cell.orders.checks is not None and not cell.checks_in_place:
         before.append(checks(sandbox))
     spec = {
         "restartPolicy": "Never",
@@ -137,7 +149,14 @@ def _volumes(cell: Cell, orders: Placed, token_seconds: int) -> list[dict[str, A
         _orders("agent-orders", orders.agent),
         _orders("grade-orders", orders.grade),
     ]
-    if orders.checks is not None:
+    if orders.checks is not None and cell.checks_in_place:
+        volumes += [
+            _orders("checks-orders", orders.checks),
+            _folder("checks-scratch", disk),
+            _folder("loop-kept", disk),
+            {"name": "handshake", "emptyDir": {"medium": "Memory", "sizeLimit": "64Ki"}},
+        ]
+    elif orders.checks is not None:
         volumes += [
             _orders("checks-orders", orders.checks),
             _folder("checks-evidence", "1Gi"),

@@ -4,6 +4,7 @@ What a later phase may see and an earlier one may not (hidden orders, keys) is w
 the phase before has ended with everything that it started.
 """
 
+import asyncio
 import errno
 import json
 from collections.abc import Mapping
@@ -23,6 +24,7 @@ from proctor.local.files import remove_tree, write_atomically
 from proctor.local.phases import PhaseEnd, PhaseOrder, Phases
 from proctor.local.places import TrialPlaces
 from proctor.planning.model import Cell
+from proctor.runner.copying import copy_tree
 
 BACKSTOP_SECONDS = 60
 """What a phase may take beyond its own limits before the launcher ends it."""
@@ -96,7 +98,10 @@ async def _run(attempt: Attempt, phases: Phases, gateway: Gateway) -> TrialVerdi
 async def _judge(
     attempt: Attempt, phases: Phases, url: str, keys: Keys | None
 ) -> TrialVerdict | Failure:
-    _freeze(attempt.places)
+    if attempt.cell.checks_in_place:
+        await asyncio.to_thread(_freeze_in_place, attempt.places)
+    else:
+        _freeze(attempt.places)
     if attempt.cell.orders.checks is not None:
         end = await phases.run(_checks_phase(attempt))
         if end.exit_code != 0:
@@ -128,6 +133,17 @@ def _freeze(places: TrialPlaces) -> None:
             _renew(folder)
         folder.rename(places.frozen / folder.name)
         folder.mkdir()
+    for folder in (places.evidence("checks"), places.private):
+        _renew(folder)
+
+
+def _freeze_in_place(places: TrialPlaces) -> None:
+    """Set a copy aside: the checks go on in what the agent left."""
+    _renew(places.frozen)
+    for folder in (places.workspace, places.home):
+        if folder.is_symlink() or not folder.is_dir():
+            _renew(folder)
+    copy_tree(places.workspace, places.frozen / places.workspace.name)
     for folder in (places.evidence("checks"), places.private):
         _renew(folder)
 
@@ -170,14 +186,22 @@ def _checks_phase(attempt: Attempt) -> PhaseOrder:
     _renew(scratch)
     arguments = [
         *_orders(places, "checks", checks.to_json()),
-        *("--frozen-workspace", str(places.frozen / places.workspace.name)),
         *("--workspace", str(places.workspace)),
         *("--home", str(places.home)),
-        *("--frozen", f"{places.frozen / places.home.name}={places.home}"),
+        *(() if attempt.cell.checks_in_place else _copied(places)),
         *("--evidence", str(places.evidence("checks"))),
         *("--scratch", str(scratch)),
     ]
     return _phase(attempt, "checks", arguments, attempt.cell.grade_timeout_seconds)
+
+
+def _copied(places: TrialPlaces) -> tuple[str, ...]:
+    """What the checks copy first, so that they change nothing that is graded."""
+    home = f"{places.frozen / places.home.name}={places.home}"
+    return (
+        *("--frozen-workspace", str(places.frozen / places.workspace.name)),
+        *("--frozen", home),
+    )
 
 
 def _grade_phase(attempt: Attempt, url: str, keys: Keys | None) -> PhaseOrder:

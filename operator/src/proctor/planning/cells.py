@@ -10,7 +10,7 @@ from proctor.api.evalrun import ModelsMode
 from proctor.api.evaltrial import TrialLimits
 from proctor.api.task import Limits, Task, Variant
 from proctor.planning.checks import TrialCriterion, agent_problems
-from proctor.planning.defaults import full_resources, full_service, timeouts, user_of
+from proctor.planning.defaults import checks_place, full_resources, full_service, timeouts, user_of
 from proctor.planning.files import clashes, laid_files
 from proctor.planning.kinds import Kinds
 from proctor.planning.layers import Layer, Settings, merge_layers
@@ -153,6 +153,7 @@ class CellMaker:
             user=user_of(settings),
             workspace=path or WORKSPACE,
             from_image=path is not None,
+            checks_place=checks_place(settings),
             services=tuple(full_service(one) for one in settings.sandbox.services),
         )
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from proctor.api.container import Resources, SandboxUser, Service
+from proctor.api.container import ChecksPlace, Resources, SandboxUser, Service
 from proctor.api.task import (
     DEFAULT_GRADE_TIMEOUT_SECONDS,
     DEFAULT_TASK_TIMEOUT_SECONDS,
@@ -49,6 +49,11 @@ def _filled(resources: Resources | None, defaults: Mapping[str, str]) -> Resourc
 def user_of(settings: Settings) -> SandboxUser:
     """Which user the task's containers run as."""
     return settings.sandbox.user or SandboxUser.NON_ROOT
+
+
+def checks_place(settings: Settings) -> ChecksPlace:
+    """Where commands of criteria run."""
+    return settings.sandbox.checks or ChecksPlace.SEPARATE
 
 
 def default_lineage(settings: Settings) -> dict[str, str]:

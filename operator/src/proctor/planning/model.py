@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from proctor.api.container import Resources, SandboxUser, Service
+from proctor.api.container import ChecksPlace, Resources, SandboxUser, Service
 from proctor.api.evalrun import EvalRunSpec, ModelsMode
 from proctor.api.evaltrial import TrialLimits
 from proctor.api.orders import TrialOrders
@@ -53,6 +53,7 @@ class Cell:
         services: Servers beside the agent; their resources are set.
         workspace: Absolute path of the workspace in the task's containers.
         from_image: Whether it is filled from that path of the task's image.
+        checks_place: Where commands of criteria run.
         user: Which user the task's containers run as.
         persist: Absolute folders that pass from agent to checks, besides workspace and HOME.
         resources: All fields are set.
@@ -83,6 +84,12 @@ class Cell:
     services: tuple[Service, ...] = ()
     workspace: str = WORKSPACE
     from_image: bool = False
+    checks_place: ChecksPlace = ChecksPlace.SEPARATE
+
+    @property
+    def checks_in_place(self) -> bool:
+        """Whether there are commands, and they run in the agent's own container."""
+        return self.orders.checks is not None and self.checks_place is ChecksPlace.IN_PLACE
 
 
 @dataclass(frozen=True, slots=True)

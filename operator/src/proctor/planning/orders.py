@@ -16,7 +16,7 @@ from proctor.api.orders import (
 )
 from proctor.api.task import CommandSpec, PreRunCommand, Task, Variant
 from proctor.planning.checks import TrialCriterion
-from proctor.planning.defaults import default_lineage, timeouts, user_of
+from proctor.planning.defaults import checks_place, default_lineage, timeouts, user_of
 from proctor.planning.files import laid_files
 from proctor.planning.layers import Settings
 from proctor.planning.prompts import overlaid_prompt
@@ -133,6 +133,7 @@ def _context(parts: CellParts) -> dict[str, str | None]:
         "model": parts.settings.model,
         "image": parts.settings.sandbox.image,
         "user": user_of(parts.settings).value,
+        "isolation": checks_place(parts.settings).value,
         "models": mode.value,
     }
 

@@ -13,6 +13,7 @@ from proctor.runner.places import (
     AgentPlaces,
     ChecksPlaces,
     FillPlaces,
+    LoopPlaces,
     NotStartedError,
     StagePlaces,
 )
@@ -46,6 +47,10 @@ def _run(places: Places) -> int:
         from proctor.runner.fill import run_fill
 
         run_fill(places)
+    elif isinstance(places, LoopPlaces):
+        from proctor.runner.loop import run_loop
+
+        run_loop(places)
     elif isinstance(places, StagePlaces):
         from proctor.runner.stage import run_stage
 

@@ -9,13 +9,19 @@ import json
 import os
 import time
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from proctor.agents.contract import Agent, Session
 from proctor.api.errors import PlatformError
 from proctor.api.events import AgentEnd, EndStatus
 from proctor.api.orders import AgentOrders
-from proctor.api.report import AGENT_REPORT, TRANSCRIPT, AgentReport
+from proctor.api.report import (
+    AGENT_REPORT,
+    CHECKS_REPORT,
+    TRANSCRIPT,
+    AgentReport,
+    ChecksReport,
+)
 from proctor.runner.command import Place, first_failure, run_in_order
 from proctor.runner.environment import agent_environment, command_environment
 from proctor.runner.expiry import require_lifetime
@@ -27,11 +33,14 @@ from proctor.runner.ipc import empty_shared_memory
 from proctor.runner.laying import LayingError, lay_files
 from proctor.runner.memory import MemoryWatch
 from proctor.runner.opening import open_up
-from proctor.runner.places import AgentPlaces, NotStartedError, read_key, read_orders
+from proctor.runner.places import AgentPlaces, InPlace, NotStartedError, read_key, read_orders
 from proctor.runner.printing import printable
 from proctor.runner.processes import kill_everything
 from proctor.runner.stopping import stop_on_signals
 from proctor.runner.transcript import Transcript, utc_now
+
+if TYPE_CHECKING:
+    from proctor.runner.in_place import Loop
 
 _END: dict[str, EndStatus] = {"timeout": "timeout", "interrupted": "stopped"}
 
@@ -42,6 +51,7 @@ class _Prepared:
     place: Place
     key: str | None
     transcript: Transcript
+    loop: "Loop | None"
 
 
 def run_agent(places: AgentPlaces) -> None:
@@ -59,10 +69,13 @@ def run_agent(places: AgentPlaces) -> None:
     if report.status == "completed":
         report = _hand_over(places, prepared, report)
     _freeze(places)
+    checks = _check(places, prepared, report)
     report = replace(report, memory_kills=watch.kills)
     wipe(places.evidence)
     write_new(places.evidence, TRANSCRIPT, prepared.transcript.close())
     write_new(places.evidence, AGENT_REPORT, json.dumps(report.to_json()).encode())
+    if checks is not None:
+        write_new(places.evidence, CHECKS_REPORT, json.dumps(checks.to_json()).encode())
 
 
 def _prepare(places: AgentPlaces) -> _Prepared:
@@ -80,9 +93,16 @@ def _prepare(places: AgentPlaces) -> _Prepared:
             await_gateway(places.gateway)
         env = {**command_environment(os.environ, places.home, places.workspace), **orders.env}
         transcript = Transcript(places.evidence)
-        return _Prepared(orders, Place(places.workspace, env, stop), key, transcript)
+        loop = None if places.in_place is None else _know_loop(places.in_place)
+        return _Prepared(orders, Place(places.workspace, env, stop), key, transcript, loop)
     except (PlatformError, OSError, LookupError, TypeError, ValueError) as error:
         raise NotStartedError(f"{type(error).__name__}: {error}") from error
+
+
+def _know_loop(places: InPlace) -> "Loop":
+    from proctor.runner.in_place import know_loop  # hashlib: only for checks in place
+
+    return know_loop(places)
 
 
 def _set_up(places: AgentPlaces, prepared: _Prepared) -> AgentReport:
@@ -144,6 +164,18 @@ def _make_adapter(factory: str) -> Agent:
     made: Any = getattr(importlib.import_module(module), attribute)()
     agent: Agent = made
     return agent
+
+
+def _check(places: AgentPlaces, prepared: _Prepared, report: AgentReport) -> ChecksReport | None:
+    """Run the checks here, if they are to run here and there is something to check."""
+    if prepared.loop is None or report.status in ("setup_failed", "interrupted"):
+        return None
+    from proctor.runner.in_place import check_in_place
+
+    env = command_environment(os.environ, places.home, places.workspace)
+    checks = check_in_place(prepared.loop, replace(prepared.place, env=env))
+    empty_shared_memory()
+    return checks
 
 
 def _freeze(places: AgentPlaces) -> None:

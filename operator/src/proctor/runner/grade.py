@@ -19,6 +19,7 @@ from proctor.runner.claims import ClaimError, read_agent_report
 from proctor.runner.graded import Graded
 from proctor.runner.judgement import Judgement
 from proctor.runner.judging import make_judge
+from proctor.runner.kept import frozen_workspace
 from proctor.runner.ledger import read_ledger
 from proctor.runner.places import GradePlaces, read_key, read_orders
 from proctor.runner.record import score_of, write_record
@@ -36,6 +37,7 @@ def run_grade(places: GradePlaces) -> None:
         OSError: When record or verdict cannot be written.
     """
     exit_on_signals()
+    places = replace(places, workspace=frozen_workspace(places.kept, places.workspace))
     graded = _grade(places, _read_orders(places), time.monotonic())
     for result in graded.results:
         print(_line(result), flush=True)
