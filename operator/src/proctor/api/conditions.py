@@ -25,6 +25,7 @@ class Reason(StrEnum):
 
     RESOLVED = "Resolved"
     SPEC_INVALID = "SpecInvalid"
+    SOURCE_NOT_FOUND = "SourceNotFound"
     TRIALS_RUNNING = "TrialsRunning"
     TRIALS_PENDING = "TrialsPending"
     SUSPENDED = "Suspended"
@@ -91,6 +92,7 @@ CONDITIONS: Mapping[ConditionType, ConditionMeaning] = {
         reasons={
             Reason.RESOLVED: "All of the spec could be resolved.",
             Reason.SPEC_INVALID: "Fields of the spec are wrong; the message lists all of them.",
+            Reason.SOURCE_NOT_FOUND: "A ConfigMap that it names is not there yet.",
         },
     ),
     ConditionType.PROGRESSING: ConditionMeaning(
@@ -102,6 +104,7 @@ CONDITIONS: Mapping[ConditionType, ConditionMeaning] = {
             Reason.TRIALS_RUNNING: "At least one trial runs.",
             Reason.TRIALS_PENDING: "Trials wait to start.",
             Reason.SUSPENDED: "The spec says suspend.",
+            Reason.SOURCE_NOT_FOUND: "The run is not accepted yet; see Accepted.",
             **WAITING_REASONS,
             **_END_REASONS,
         },

@@ -104,6 +104,10 @@ class EvalRunStatus(Status):
         str, Field(max_length=16, description="User of its containers: NonRoot, Image, or mixed.")
     ] = ""
     seed: Annotated[str, Field(max_length=32, description="Of the order of trials.")] = ""
+    sources_digest: Annotated[
+        str,
+        Field(max_length=64, description="SHA-256 of the ConfigMaps that its workspaces name."),
+    ] = ""
     trials: Annotated[TrialCounts, Field(description="Trials by state.")] = TrialCounts()
     score: Annotated[RatioText | None, Field(description="Mean score of scored trials.")] = None
     pass_ratio: Annotated[RatioText | None, Field(description="Passed of scored trials.")] = None

@@ -92,12 +92,29 @@ class ImageFolder(Spec):
     ]
 
 
+class ConfigMapFiles(Spec):
+    """A ConfigMap of the run's namespace, each key a file."""
+
+    name: Annotated[
+        str,
+        StringConstraints(pattern=r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$", max_length=253),
+        Field(description="Its name. What it holds when the run is accepted counts."),
+    ]
+    path: Annotated[
+        RelativePath | None,
+        Field(description="Folder below the workspace. Absent: the workspace itself."),
+    ] = None
+
+
 class Workspace(Files):
-    """What the agent starts with: the image's folder, then the files."""
+    """What the agent starts with: the image's folder, then the ConfigMap's files, then files."""
 
     image: Annotated[
         ImageFolder | None,
         Field(description="A folder of the task's image, copied first. Needs a cluster."),
+    ] = None
+    config_map: Annotated[
+        ConfigMapFiles | None, Field(description="Files of a ConfigMap, below those of files.")
     ] = None
 
 

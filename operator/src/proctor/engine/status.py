@@ -16,7 +16,7 @@ from proctor.api.run_status import (
     TrialCounts,
     VariantStatus,
 )
-from proctor.engine.conditions import merged, rejected_claims, run_claims
+from proctor.engine.conditions import awaiting_claims, merged, rejected_claims, run_claims
 from proctor.engine.instants import rfc3339
 from proctor.engine.model import Decision, DesiredTrial, Observed, TrialId
 from proctor.scoring.gate import gate_verdict
@@ -32,6 +32,7 @@ def run_status(
     generation: int,
     previous: EvalRunStatus | None = None,
     seed: str = "",
+    sources_digest: str = "",
 ) -> EvalRunStatus:
     """What to say of the run once ``decision`` has been carried out."""
     ended = {**observed.recorded, **{record.trial: record.status for record in decision.record}}
@@ -49,6 +50,7 @@ def run_status(
         agent=_same([trial.agent for trial in observed.desired]),
         user=_same([trial.user.value for trial in observed.desired]),
         seed=seed or before.seed,
+        sources_digest=sources_digest or before.sources_digest,
         trials=_counts(observed, decision, ended),
         spending=None if decision.complete else _spending(observed, before),
         variants=_variants(observed.desired, ended),
@@ -57,6 +59,23 @@ def run_status(
         start_time=before.start_time or rfc3339(observed.start_time or observed.now),
         completion_time=_completion(before, decision, observed.now),
         **_figures(reached, bool(ended)),
+    )
+
+
+def awaiting_status(
+    message: str,
+    *,
+    generation: int,
+    now: datetime,
+    previous: EvalRunStatus,
+) -> EvalRunStatus:
+    """The run waits for something that it names, and nothing of it has started."""
+    return previous.model_copy(
+        update={
+            "observed_generation": generation,
+            "conditions": merged(previous.conditions, awaiting_claims(message), generation, now),
+            "state": "Pending",
+        }
     )
 
 

@@ -24,6 +24,7 @@ class RunSource:
         overrides: The topmost layer, from command line flags; None when there are none.
         places: Where each field was written; empty when it came from an API server.
         size_bytes: Of the document for `kubectl apply`; None: it was no EvalRun document.
+        config_maps: What the ConfigMaps hold that its workspaces name, by name and key.
     """
 
     name: str
@@ -32,6 +33,7 @@ class RunSource:
     overrides: Layer | None = None
     places: SourceMap = field(default_factory=SourceMap)
     size_bytes: int | None = None
+    config_maps: Mapping[str, Mapping[str, bytes]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -16,6 +16,10 @@ def image_path(*layers: Workspace | None) -> str | None:
 
 def path_problems(workspace: Workspace | None, field: str) -> Iterator[Problem]:
     """A folder that cannot be covered by the workspace; ``field`` is the workspace's path."""
+    if workspace is not None and workspace.config_map is not None:
+        below = workspace.config_map.path
+        if below is not None and ".." in below.split("/"):
+            yield Problem(f"{field}.configMap.path", "has `..` in it", "write it without `..`")
     if workspace is None or workspace.image is None:
         return
     path = workspace.image.path
