@@ -4,6 +4,7 @@ Code that the agent left runs with them. Who calls it says where: in a container
 copies, or in the agent's.
 """
 
+import os
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from proctor.runner.laying import lay_files
 from proctor.runner.processes import kill_everything
 
 _EVIDENCE_BYTES = 24 * 1024 * 1024
+_NONCE = "PROCTOR_NONCE"
 _SCARCE_BYTES = 4 * 1024
 _OUTPUTS = CaptureLimits(entries=50_000, files=200, file_bytes=1 << 20, total_bytes=4 << 20)
 
@@ -76,10 +78,13 @@ def _run_command(checks: _Checks, command: Command) -> CommandResult:
     if left <= 0:
         problem = f"not run: the checks' {checks.orders.timeout_seconds} s were used up"
         return CommandResult(None, b"", b"", 0.0, problem=problem)
-    place = replace(checks.place, env={**checks.place.env, **command.env})
+    nonce = os.urandom(16).hex() if command.nonce else ""
+    given = {_NONCE: nonce} if nonce else {}
+    place = replace(checks.place, env={**checks.place.env, **command.env, **given})
     limit = STREAM_BYTES if checks.kept < _EVIDENCE_BYTES else _SCARCE_BYTES
     result = run_command(command.argv, place, min(command.timeout_seconds, left), limit)
     kill_everything()
+    result = replace(result, nonce=nonce)
     if command.outputs:
         result = _with_outputs(checks, command, result)
     checks.kept += len(result.stdout) + len(result.stderr)

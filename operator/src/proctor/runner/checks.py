@@ -7,6 +7,7 @@ made beside agent code, and written last.
 import json
 import os
 import time
+from dataclasses import replace
 
 from proctor.api.errors import PlatformError
 from proctor.api.orders import ChecksOrders
@@ -34,8 +35,10 @@ def run_checks(places: ChecksPlaces) -> None:
     """
     begin = time.monotonic()
     orders, place = _prepare(places)
-    MemoryWatch().start()
+    watch = MemoryWatch()
+    watch.start()
     report = carry_out(orders, place, places.scratch, begin)
+    report = replace(report, memory_kills=watch.kills)
     empty_shared_memory()
     wipe(places.evidence)
     write_new(places.evidence, CHECKS_REPORT, json.dumps(report.to_json()).encode())
