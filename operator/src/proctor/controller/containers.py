@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from proctor.api.container import Resources
-from proctor.controller.names import AGENT, CHECKS, FILL, GRADE, LOOP, STAGE, TrialObject
+from proctor.controller.names import AGENT, CHECKS, FILL, GRADE, STAGE, TrialObject
 from proctor.controller.quantities import doubled, larger
 from proctor.controller.security import task_security, trusted_security
 from proctor.controller.settings import OperatorSettings
@@ -53,45 +53,19 @@ def stage(sandbox: Sandbox) -> dict[str, Any]:
     return {
         **_trusted(sandbox, STAGE),
         "command": [*RUNNER, "stage", "--to", "/runtime"],
-        "volumeMounts": [_mount("runtime", "/runtime")],
+        "volumeMounts": [mount("runtime", "/runtime")],
     }
 
 
 def fill(sandbox: Sandbox) -> dict[str, Any]:
     """Copy a folder of the task's image into the workspace, which covers it from then on."""
     command = [*RUNNER, "fill", "--from", literal(sandbox.cell.workspace), "--to", "/fill"]
-    mounts = [_mount("runtime", "/proctor", read_only=True), _mount("workspace", "/fill")]
+    mounts = [mount("runtime", "/proctor", read_only=True), mount("workspace", "/fill")]
     return {
         **_task(sandbox, FILL),
         "command": command,
         "volumeMounts": mounts,
         "terminationMessagePolicy": "FallbackToLogsOnError",
-    }
-
-
-def loop(sandbox: Sandbox) -> dict[str, Any]:
-    """Keep the hidden orders for checks in place until nothing of the agent is left."""
-    command = [
-        *RUNNER, "loop",
-        "--orders", "/proctor-orders/checks/orders.json",
-        "--workspace", f"{FROZEN}/workspace",
-        "--kept", KEPT,
-        "--handshake", HANDSHAKE,
-        "--port", str(LOOP_PORT),
-    ]  # fmt: skip
-    own, disk = sandbox.settings.trial.grade_resources, sandbox.cell.resources.ephemeral_storage
-    security = trusted_security(sandbox.cell, sandbox.settings.trial)
-    resources = own.model_copy(update={"ephemeral_storage": disk})
-    return {
-        **container(sandbox, LOOP, sandbox.runner_image, resources, security),
-        "restartPolicy": "Always",
-        "command": command,
-        "volumeMounts": [
-            _mount("checks-orders", "/proctor-orders/checks", read_only=True),
-            _mount("workspace", f"{FROZEN}/workspace", read_only=True),
-            _mount("loop-kept", KEPT),
-            _mount("handshake", HANDSHAKE),
-        ],
     }
 
 
@@ -109,19 +83,19 @@ def agent(sandbox: Sandbox) -> dict[str, Any]:
     for name, path in passed.items():
         command += [] if name == "home" else ["--persist", literal(path)]
     mounts = [
-        _mount("runtime", "/proctor", read_only=True),
-        _mount("agent-orders", "/proctor-orders/agent", read_only=True),
-        _mount("workspace", sandbox.cell.workspace),
-        *(_mount(name, path) for name, path in passed.items()),
-        _mount("agent-evidence", "/evidence/agent"),
-        _mount("agent-tmp", "/tmp"),
+        mount("runtime", "/proctor", read_only=True),
+        mount("agent-orders", "/proctor-orders/agent", read_only=True),
+        mount("workspace", sandbox.cell.workspace),
+        *(mount(name, path) for name, path in passed.items()),
+        mount("agent-evidence", "/evidence/agent"),
+        mount("agent-tmp", "/tmp"),
     ]
     if sandbox.cell.checks_in_place:
         command += ["--loop-port", str(LOOP_PORT), "--handshake", HANDSHAKE, "--scratch", SCRATCH]
-        mounts += [_mount("handshake", HANDSHAKE), _mount("checks-scratch", SCRATCH)]
+        mounts += [mount("handshake", HANDSHAKE), mount("checks-scratch", SCRATCH)]
     if sandbox.cell.needs_model:
         command += _gateway(sandbox, "agent")
-        mounts.append(_mount("agent-token", "/var/run/proctor/agent", read_only=True))
+        mounts.append(mount("agent-token", "/var/run/proctor/agent", read_only=True))
     return {**_task(sandbox, AGENT), "command": command, "volumeMounts": mounts}
 
 
@@ -140,15 +114,15 @@ def checks(sandbox: Sandbox) -> dict[str, Any]:
     for name, path in passed.items():
         command += ["--frozen", literal(f"{FROZEN}/{name}={path}")]
     mounts = [
-        _mount("runtime", "/proctor", read_only=True),
-        _mount("checks-orders", "/proctor-orders/checks", read_only=True),
-        _mount("workspace", f"{FROZEN}/workspace", read_only=True),
-        *(_mount(name, f"{FROZEN}/{name}", read_only=True) for name in passed),
-        _mount("checks-workspace", sandbox.cell.workspace),
-        *(_mount(f"checks-{name}", path) for name, path in passed.items()),
-        _mount("checks-evidence", "/evidence/checks"),
-        _mount("checks-scratch", SCRATCH),
-        _mount("checks-tmp", "/tmp"),
+        mount("runtime", "/proctor", read_only=True),
+        mount("checks-orders", "/proctor-orders/checks", read_only=True),
+        mount("workspace", f"{FROZEN}/workspace", read_only=True),
+        *(mount(name, f"{FROZEN}/{name}", read_only=True) for name in passed),
+        mount("checks-workspace", sandbox.cell.workspace),
+        *(mount(f"checks-{name}", path) for name, path in passed.items()),
+        mount("checks-evidence", "/evidence/checks"),
+        mount("checks-scratch", SCRATCH),
+        mount("checks-tmp", "/tmp"),
     ]
     disk = sandbox.cell.resources.ephemeral_storage
     own = _task(sandbox, CHECKS, disk=doubled(disk) if disk else None)
@@ -173,21 +147,21 @@ def grade(sandbox: Sandbox, owner: TrialObject, attempt: int) -> dict[str, Any]:
         "--attempt", str(attempt),
     ]  # fmt: skip
     mounts = [
-        _mount("grade-orders", "/proctor-orders/grade", read_only=True),
-        _mount("workspace", f"{FROZEN}/workspace", read_only=True),
-        _mount("agent-evidence", "/evidence/agent", read_only=True),
-        _mount("record", RECORD),
-        _mount("grade-tmp", "/tmp"),
+        mount("grade-orders", "/proctor-orders/grade", read_only=True),
+        mount("workspace", f"{FROZEN}/workspace", read_only=True),
+        mount("agent-evidence", "/evidence/agent", read_only=True),
+        mount("record", RECORD),
+        mount("grade-tmp", "/tmp"),
     ]
     if sandbox.cell.checks_in_place:
         command += ["--checks-evidence", "/evidence/agent", "--kept", KEPT]
-        mounts.append(_mount("loop-kept", KEPT, read_only=True))
+        mounts.append(mount("loop-kept", KEPT, read_only=True))
     elif sandbox.cell.orders.checks is not None:
         command += ["--checks-evidence", "/evidence/checks"]
-        mounts.append(_mount("checks-evidence", "/evidence/checks", read_only=True))
+        mounts.append(mount("checks-evidence", "/evidence/checks", read_only=True))
     if sandbox.cell.needs_model:
         command += _gateway(sandbox, "judge")
-        mounts.append(_mount("judge-token", "/var/run/proctor/judge", read_only=True))
+        mounts.append(mount("judge-token", "/var/run/proctor/judge", read_only=True))
     return {**_trusted(sandbox, GRADE), "command": command, "volumeMounts": mounts}
 
 
@@ -238,9 +212,10 @@ def container(
     }
 
 
-def _mount(volume: str, path: str, *, read_only: bool = False) -> dict[str, Any]:
-    mount: dict[str, Any] = {"name": volume, "mountPath": path}
-    return {**mount, "readOnly": True} if read_only else mount
+def mount(volume: str, path: str, *, read_only: bool = False) -> dict[str, Any]:
+    """A volume at a path."""
+    body: dict[str, Any] = {"name": volume, "mountPath": path}
+    return {**body, "readOnly": True} if read_only else body
 
 
 def literal(text: str) -> str:

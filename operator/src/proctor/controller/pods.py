@@ -16,9 +16,9 @@ from proctor.controller.containers import (
     checks,
     fill,
     grade,
-    loop,
     stage,
 )
+from proctor.controller.loop import loop
 from proctor.controller.names import (
     AGENT_AUDIENCE,
     ATTEMPT_LABEL,

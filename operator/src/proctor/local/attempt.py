@@ -21,10 +21,10 @@ from proctor.api.usage import Bill, RunSpending
 from proctor.engine.model import Failure, TrialId
 from proctor.gateway.local_accounts import Keys
 from proctor.local.files import remove_tree, write_atomically
+from proctor.local.freezing import freeze, freeze_in_place, guard, renew
 from proctor.local.phases import PhaseEnd, PhaseOrder, Phases
 from proctor.local.places import TrialPlaces
 from proctor.planning.model import Cell
-from proctor.runner.copying import copy_tree
 
 BACKSTOP_SECONDS = 60
 """What a phase may take beyond its own limits before the launcher ends it."""
@@ -99,14 +99,14 @@ async def _judge(
     attempt: Attempt, phases: Phases, url: str, keys: Keys | None
 ) -> TrialVerdict | Failure:
     if attempt.cell.checks_in_place:
-        await asyncio.to_thread(_freeze_in_place, attempt.places)
+        await asyncio.to_thread(freeze_in_place, attempt.places)
     else:
-        _freeze(attempt.places)
+        freeze(attempt.places)
     if attempt.cell.orders.checks is not None:
         end = await phases.run(_checks_phase(attempt))
         if end.exit_code != 0:
             return _phase_failure("checks", end)
-    _guard(attempt.places)
+    guard(attempt.places)
     end = await phases.run(_grade_phase(attempt, url, keys))
     return _read_verdict(attempt, end)
 
@@ -119,52 +119,6 @@ def _lay_out(places: TrialPlaces) -> None:
         folder.mkdir(parents=True)
     (places.folder / "logs").mkdir(exist_ok=True)
     places.private.mkdir(mode=0o700)
-
-
-def _freeze(places: TrialPlaces) -> None:
-    """Set aside what the agent left; the checks get copies in the same places.
-
-    The same places, because virtual environments and scripts hold absolute paths. An agent that
-    removed its workspace has left an empty one; what it laid into our places is not used.
-    """
-    _renew(places.frozen)
-    for folder in (places.workspace, places.home):
-        if folder.is_symlink() or not folder.is_dir():
-            _renew(folder)
-        folder.rename(places.frozen / folder.name)
-        folder.mkdir()
-    for folder in (places.evidence("checks"), places.private):
-        _renew(folder)
-
-
-def _freeze_in_place(places: TrialPlaces) -> None:
-    """Set a copy aside: the checks go on in what the agent left."""
-    _renew(places.frozen)
-    for folder in (places.workspace, places.home):
-        if folder.is_symlink() or not folder.is_dir():
-            _renew(folder)
-    copy_tree(places.workspace, places.frozen / places.workspace.name)
-    for folder in (places.evidence("checks"), places.private):
-        _renew(folder)
-
-
-def _guard(places: TrialPlaces) -> None:
-    """Before grading: what code of the agent, run by the checks, could have spoiled.
-
-    Raises:
-        OSError: When the frozen workspace is gone.
-    """
-    workspace = places.frozen / places.workspace.name
-    if workspace.is_symlink() or not workspace.is_dir():
-        raise NotADirectoryError(errno.ENOTDIR, "the frozen workspace was taken away")
-    _renew(places.private)
-    remove_tree(places.record)
-
-
-def _renew(folder: Path) -> None:
-    """Make a folder of nobody else, whatever is there."""
-    remove_tree(folder)
-    folder.mkdir(mode=0o700, parents=True)
 
 
 def _agent_phase(attempt: Attempt, url: str, keys: Keys | None) -> PhaseOrder:
@@ -183,7 +137,7 @@ def _checks_phase(attempt: Attempt) -> PhaseOrder:
     places, checks = attempt.places, attempt.cell.orders.checks
     assert checks is not None
     scratch = places.work / "scratch"
-    _renew(scratch)
+    renew(scratch)
     arguments = [
         *_orders(places, "checks", checks.to_json()),
         *("--workspace", str(places.workspace)),

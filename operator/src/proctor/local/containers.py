@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from proctor.api.errors import Problem
-from proctor.api.task import Sandbox, Workspace
+from proctor.api.task import Sandbox
+from proctor.api.workspace import Workspace
 from proctor.planning.model import RunSource
 from proctor.planning.service_rules import local_problems as service_problems
 from proctor.planning.workspaces import local_problems as workspace_problems

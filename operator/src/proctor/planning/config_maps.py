@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 
 from proctor.api.errors import Problem
-from proctor.api.task import ConfigMapFiles, Workspace, WorkspaceFile
+from proctor.api.workspace import ConfigMapFiles, Workspace, WorkspaceFile
 from proctor.planning.model import RunSource
 
 ConfigMapData = Mapping[str, Mapping[str, bytes]]

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from proctor.api.errors import Problem
-from proctor.api.task import Sandbox, Workspace
+from proctor.api.task import Sandbox
+from proctor.api.workspace import Workspace
 from proctor.planning.model import WORKSPACE
 from proctor.planning.reserved import RESERVED, SYSTEM, overlap
 

@@ -70,17 +70,21 @@ class _Server:
 
     def serve(self) -> None:
         """Answer the one genuine request; the others are counted, slowly."""
-        while True:
-            connection, _ = self.listener.accept()
-            with connection, contextlib.suppress(OSError):
-                connection.settimeout(_READ_SECONDS)
-                nonce = nonce_of(_line(connection), self.secret)
-                if nonce is not None:
-                    connection.settimeout(_ANSWER_SECONDS)
-                    connection.sendall(answer(self.secret, nonce, self._hand_over()))
-                    return
+        while not self._answered_next():
             self.wrong += 1
             time.sleep(_PAUSE_SECONDS)
+
+    def _answered_next(self) -> bool:
+        """Take the next connection; whether it was the genuine one, even if it did not listen."""
+        connection, _ = self.listener.accept()
+        nonce = None
+        with connection, contextlib.suppress(OSError):
+            nonce = nonce_of(_line(connection), self.secret)
+            if nonce is not None:
+                reply = answer(self.secret, nonce, self._hand_over())
+                connection.settimeout(_ANSWER_SECONDS)
+                connection.sendall(reply)
+        return nonce is not None
 
     def _hand_over(self) -> bytes:
         print(f"handing over; {self.wrong} wrong requests before", flush=True)
