@@ -48,10 +48,9 @@ def test_the_agent_finds_a_service_by_name_and_checks_see_what_it_left_there(kub
 
 
 def test_a_service_that_never_answers_ends_the_trial_by_name(kube, images):
-    spec = with_service(
-        images, "true", {"type": "file_exists", "path": "x"},
-        command=["sleep", "600"], readyTimeoutSeconds=3,
-    )  # fmt: skip
+    spec = with_service(images, "true", {"type": "file_exists", "path": "x"}, readyTimeoutSeconds=3)
+    (keeper,) = spec["tasks"][0]["sandbox"]["services"]
+    keeper["command"] = ["sleep", "600"]
     status = the_trial(kube, "silent", spec)
     assert status["outcome"] == "InfraFailed"
     assert "ServiceNotReady" in status["reason"]

@@ -29,9 +29,9 @@ def test_a_task_may_need_root_and_is_graded_by_somebody_who_is_not(baseline, ima
 
 def test_root_neither_reads_nor_ends_the_runner(baseline, images):
     spy = (
-        "for f in environ mem maps exe fd/0; do cat /proc/1/$f >> seen 2>/dev/null; done; "
-        "ls /proc/1/fd >> seen 2>/dev/null; mount -o remount,rw /proctor 2>/dev/null && echo m >> "
-        "seen; touch /proctor/x 2>/dev/null && echo w >> seen; kill -9 1; kill -TERM 1; "
+        "for f in environ mem maps exe fd/0 fd/3; do cat /proc/1/$f >> seen 2>/dev/null; done; "
+        "mount -o remount,rw /proctor 2>/dev/null && echo m >> seen; "
+        "touch /proctor/x 2>/dev/null && echo w >> seen; kill -9 1; kill -TERM 1; "
         "cat /var/run/secrets/kubernetes.io/serviceaccount/token >> seen 2>/dev/null; echo alive"
     )
     spec = as_root(images, f"{spy} > done", {"type": "run_command", "command": "test ! -s seen"})

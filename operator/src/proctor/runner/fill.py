@@ -35,14 +35,14 @@ def run_fill(places: FillPlaces) -> None:
     if not source.is_dir():
         raise ImageFolderError(f"the image has no folder {places.source}")
     skipped = copy_tree(source, places.target)
-    for one in skipped:
-        print(f"left out {one}", flush=True)
     unreadable = [one for one in skipped if not one.endswith(": not a regular file")]
     if unreadable:
         raise ImageFolderError(
             f"{len(unreadable)} entries of {places.source} cannot be copied, such as "
             f"{unreadable[0]}: make the folder readable for everybody, or set sandbox.user: Image"
         )
+    for one in skipped:
+        print(f"left out {one}", flush=True)
     write_new(places.target, FILLED, b"")
 
 
