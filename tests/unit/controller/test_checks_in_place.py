@@ -23,6 +23,13 @@ def test_loop_lives_beside_the_agent_and_there_is_no_container_for_checks():
     assert loop["securityContext"]["readOnlyRootFilesystem"] is True
 
 
+def test_loop_has_its_port_before_any_service_could_take_it():
+    services = [{"name": "db", "image": "postgres:16", "port": 5432}]
+    pod = first_pod(**{**SPEC, "sandbox": {"checks": "InPlace", "services": services}})
+    names = [one["name"] for one in pod["spec"]["initContainers"]]
+    assert names == ["stage", "loop", "db", "agent"]
+
+
 def test_hidden_orders_are_mounted_in_loop_alone():
     pod = first_pod(**SPEC)
     assert mounts(pod, "loop") == {

@@ -46,11 +46,11 @@ def test_commands_run_in_the_agents_own_workspace_with_hidden_files_beside_them(
     assert folders.verdict().score == 1
     body = json.loads((folders.record / "evidence" / "checks.json").read_bytes())
     assert body["setup_failed"] is None
-    assert not (folders.scratch / "reference" / "expected.txt").exists()
+    assert list(folders.scratch.glob("*/*")) == []
 
 
 def test_what_the_agent_left_in_the_background_is_dead_before_hidden_files_come(folders):
-    spy = f'(setsid sh -c "while :; do cat {folders.scratch}/reference/* >> stolen; done" &) >&-'
+    spy = f'(setsid sh -c "while :; do cat {folders.scratch}/*/* >> stolen; done" &) >&-'
     checks = checks_orders(some_commands("sleep 0.3"), reference=(HIDDEN,))
     in_place(folders, f"{spy} 2>&-", checks)
 
@@ -66,6 +66,15 @@ def test_a_trojan_that_copies_the_answer_changes_nothing_that_is_graded_as_data(
 
     assert (folders.workspace / "answer.txt").read_text() == "forty-two"
     assert folders.verdict().scores == (1, 0)
+
+
+def test_a_link_to_where_hidden_files_will_lie_leads_nowhere(folders):
+    link = f"ln -s {folders.scratch}/reference/expected.txt answer.txt"
+    checks = checks_orders(some_commands("cat answer.txt"), reference=(HIDDEN,))
+    in_place(folders, link, checks)
+
+    (result,) = report(folders)["results"]["0"]
+    assert (result["exit_code"], result["stdout"]) == (1, "")
 
 
 def test_the_agent_finds_no_secret_and_cannot_make_loop_talk(folders):

@@ -63,10 +63,9 @@ def trial_pod(
     before = [stage(sandbox)]
     if cell.from_image:
         before.append(fill(sandbox))
-    before += services(sandbox)
     if cell.checks_in_place:
         before.append(loop(sandbox))
-    before.append(agent(sandbox))
+    before += [*services(sandbox), agent(sandbox)]
     if cell.orders.checks is not None and not cell.checks_in_place:
         before.append(checks(sandbox))
     spec = {

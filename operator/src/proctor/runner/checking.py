@@ -49,7 +49,8 @@ def carry_out(orders: ChecksOrders, place: Place, scratch: Path, begin: float) -
         OSError: When the scratch folder cannot be used.
     """
     wipe(scratch)
-    reference = scratch / "reference"
+    # Nobody can have laid a symlink to a name that does not exist yet.
+    reference = scratch / os.urandom(8).hex()
     reference.mkdir(mode=0o700)
     place = replace(place, env={**place.env, "REFERENCE_DIR": str(reference)})
     checks = _Checks(orders, place, reference, begin + orders.timeout_seconds)
