@@ -218,16 +218,17 @@ def seen_run(**spec: Any) -> SeenRun:
     return SeenRun.from_body(body)
 
 
-def planned_run(**spec: Any) -> PlannedRun:
-    """An EvalRun that was accepted."""
-    return plan_seen_run(seen_run(**spec), builtin_registry(), lambda model: True)
+def planned_run(*, changes: Mapping[str, Any] | None = None, **spec: Any) -> PlannedRun:
+    """An EvalRun that was accepted; ``changes`` are settings."""
+    trial = settings(**(changes or {})).trial
+    return plan_seen_run(seen_run(**spec), builtin_registry(), lambda model: True, trial)
 
 
 def first_pod(
     attempt: int = 1, changes: Mapping[str, Any] | None = None, **spec: Any
 ) -> dict[str, Any]:
     """The pod of the first trial of such a run; ``changes`` are settings."""
-    planned = planned_run(**spec)
+    planned = planned_run(changes=changes, **spec)
     trial = planned.desired[0].id
     owner = TrialObject("run-abc", "trial-uid", NAMESPACE, "run", "run-uid", trial)
     return trial_pod(

@@ -1,10 +1,12 @@
 """A trial in folders of its own, taken through the phases as real processes."""
 
+import contextlib
 import json
 import os
+import socket
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -140,6 +142,31 @@ class TrialFolders:
             *("--scratch", str(self.scratch)),
         ]
         return run_phase("checks", *arguments, prefix=prefix)
+
+    @contextlib.contextmanager
+    def loop(self, orders: ChecksOrders) -> Iterator[tuple[str, ...]]:
+        """``loop`` as a real process; what the agent's command line says of it."""
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = str(free.getsockname()[1])
+        self.handshake.mkdir(exist_ok=True)
+        self.kept.mkdir(exist_ok=True)
+        arguments = [
+            *("--orders", self.orders("checks", orders.to_json())),
+            *("--workspace", str(self.workspace)),
+            *("--kept", str(self.kept)),
+            *("--handshake", str(self.handshake)),
+            *("--port", port),
+        ]
+        command = (sys.executable, "-m", "proctor.runner", "loop", *arguments)
+        with subprocess.Popen(command) as process:
+            try:
+                yield (
+                    *("--loop-port", port),
+                    *("--handshake", str(self.handshake)),
+                    *("--scratch", str(self.scratch)),
+                )
+            finally:
+                process.terminate()
 
     def grade(
         self, orders: GradeOrders, *more: str, secrets: Mapping[str, str] | None = None

@@ -111,3 +111,7 @@ def test_objects_of_the_schema_are_closed():
 def test_the_chart_has_the_version_of_the_package():
     chart = yaml.safe_load((CHART / "Chart.yaml").read_text())
     assert chart["version"] == chart["appVersion"] == proctor.__version__
+
+
+def test_nobody_may_be_root_in_a_trial_unless_the_values_say_so():
+    assert VALUES["trials"]["allowImageUser"] is False

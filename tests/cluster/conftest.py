@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import uuid
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -51,7 +52,8 @@ def install(images):
             "gateway": images["gateway"],
             "runner": images["runner"],
             "task": images["default"],
-        }
+        },
+        "trials": {"allowImageUser": True},
     }
     command = ["helm", "upgrade", RELEASE, REPOSITORY / "charts" / "proctor", "--install",
                "--namespace", SYSTEM, "--create-namespace", "--wait", "--timeout=180s",
@@ -97,12 +99,26 @@ def operator_address(system):
     return f"{service['spec']['clusterIP']}:{port}"
 
 
-@pytest.fixture(scope="module")
-def kube(system):
-    """kubectl in a fresh namespace that enforces PodSecurity restricted."""
+@contextmanager
+def a_namespace(level):
+    """kubectl in a fresh namespace that enforces this level of PodSecurity."""
     name = f"test-{uuid.uuid4().hex[:8]}"
     kubectl = Kubectl(name)
     kubectl("create", "namespace", name)
-    kubectl("label", "namespace", name, "pod-security.kubernetes.io/enforce=restricted")
+    kubectl("label", "namespace", name, f"pod-security.kubernetes.io/enforce={level}")
     yield kubectl
     kubectl("delete", "namespace", name, "--timeout=120s")
+
+
+@pytest.fixture(scope="module")
+def kube(system):
+    """kubectl in a fresh namespace that enforces PodSecurity restricted."""
+    with a_namespace("restricted") as kubectl:
+        yield kubectl
+
+
+@pytest.fixture(scope="module")
+def baseline(system):
+    """kubectl in a fresh namespace that enforces PodSecurity baseline."""
+    with a_namespace("baseline") as kubectl:
+        yield kubectl

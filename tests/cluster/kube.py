@@ -86,12 +86,21 @@ def an_evalrun(name: str, spec: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def the_trial(kube: Kubectl, name: str, spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Status of the only trial of a run, once it has ended."""
+    kube.run(name, spec)
+    kube.finished(name)
+    (trial,) = kube.trials(name)
+    status: dict[str, Any] = trial["status"]
+    return status
+
+
 SMALL = {"resources": {"cpu": "400m", "memory": "1Gi"}}
 """Four pods at a time on a node with two cores."""
 
 
 def a_command_run(command: str, *criteria: Mapping[str, Any], **task: Any) -> dict[str, Any]:
-    """A spec with one task whose agent is a shell command."""
+    """A spec with one task whose agent is a shell command; ``sandbox`` is laid over a small one."""
     return {
         "agent": {"type": "command", "options": {"command": command}},
         "tasks": [{"name": "task", "prompt": "do it", "criteria": list(criteria), **task}],

@@ -17,6 +17,8 @@ pricedModels:
 {{- end }}
 trial:
   userId: {{ if kindIs "invalid" .Values.trials.userId }}null{{ else }}{{ int64 .Values.trials.userId }}{{ end }}
+  allowImageUser: {{ .Values.trials.allowImageUser }}
+  userNamespaces: {{ .Values.trials.userNamespaces }}
   gradeResources: {{ toYaml .Values.trials.gradeResources | nindent 4 }}
   finishedPods: {{ .Values.trials.finishedPods }}
   allowChanges: {{ toYaml .Values.trials.allowChanges | nindent 4 }}

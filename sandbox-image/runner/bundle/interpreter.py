@@ -7,14 +7,22 @@ from collections.abc import Iterable
 from pathlib import Path
 
 PACKAGES_LEFT_OUT = frozenset(
-    {"ensurepip", "idlelib", "lib2to3", "pydoc_data", "test", "tkinter", "turtledemo", "venv"}
-)
-MODULES_LEFT_OUT = frozenset({"__phello__", "sitecustomize.py", "turtle.py", "EXTERNALLY-MANAGED"})
+    {
+        "_pyrepl", "curses", "ensurepip", "idlelib", "lib2to3", "pydoc_data", "test", "tkinter",
+        "turtledemo", "venv", "wsgiref", "xmlrpc",
+    }
+)  # fmt: skip
+MODULES_LEFT_OUT = frozenset(
+    {
+        "EXTERNALLY-MANAGED", "__phello__", "doctest.py", "mailbox.py", "pdb.py", "pydoc.py",
+        "sitecustomize.py", "turtle.py",
+    }
+)  # fmt: skip
 EXTENSIONS_LEFT_OUT = ("_ctypes_test", "_curses", "_dbm", "_test", "_xxtest", "readline", "xx")
 
 
 def is_left_out(name: str) -> bool:
-    """Say whether an entry of the standard library stays behind: tests, terminals, installers."""
+    """Say whether an entry of the standard library stays behind: tests, terminals, tools."""
     return (
         name == "__pycache__"
         or name in PACKAGES_LEFT_OUT

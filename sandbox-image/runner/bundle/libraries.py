@@ -36,7 +36,12 @@ def bundled_name(library: Path) -> str:
 
 
 def lay_libraries(bundle: Path) -> None:
-    """Copy to ``lib`` what the interpreter and every extension module below ``bundle`` need."""
+    """Copy to ``lib`` what the interpreter and every extension module below ``bundle`` need.
+
+    Extension modules of packages come with what only a debugger reads; it stays behind.
+    """
+    for module in bundle.rglob("*.so"):
+        subprocess.run(["strip", "--strip-unneeded", module], check=True)
     for program in _programs(bundle):
         for library in _needed_by(program):
             if bundle not in library.parents:

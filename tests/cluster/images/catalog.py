@@ -25,6 +25,8 @@ CATALOG = (
     Image("runner", "sandbox-image/runner/Dockerfile"),
     Image("default", "sandbox-image/default/Dockerfile"),
     Image("busybox", "tests/cluster/images/busybox/Dockerfile"),
+    Image("musl", "tests/cluster/images/musl/Dockerfile"),
+    Image("testbed", "tests/cluster/images/testbed/Dockerfile"),
 )
 
 

@@ -164,3 +164,64 @@ def test_a_result_that_we_owe_is_unscored():
 def test_what_cannot_work_is_refused_at_load(options, said):
     (problem,) = problems("run_command", **options)
     assert said in problem
+
+
+WORD = "0f" * 16
+TESTS = {"expectedTests": ["test_a", "test_b[1 2]"]}
+
+
+def reported(*lines, exit_code=0, **fields):
+    stdout = "".join(f"{line}\n" for line in lines)
+    return judged(a_result(exit_code, stdout, nonce=WORD, **fields), **TESTS)
+
+
+def test_a_command_that_reports_tests_gets_a_word_of_its_own():
+    assert RunCommand(command="x", expected_tests=("a",)).commands()[0].nonce
+    assert not RunCommand(command="x").commands()[0].nonce
+
+
+def test_the_score_is_the_share_of_expected_tests_that_passed():
+    both = (f"{WORD} passed test_a", f"noise\n{WORD} passed test_b[1 2]")
+    assert reported(*both, exit_code=1) == Scored(1.0, "all 2 expected tests passed")
+    half = reported(both[0], f"{WORD} failed test_b[1 2]")
+    assert half.score == 0.5
+    assert '"test_b[1 2]" failed' in half.explanation
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param("passed test_a", id="without-the-word"),
+        pytest.param(f"{'0e' * 16} passed test_a", id="with-another-word"),
+        pytest.param(f"{WORD} skipped test_a", id="skipped"),
+        pytest.param(f"{WORD} passed test_a test_b[1 2]", id="another-name"),
+        pytest.param("", id="nothing"),
+    ],
+)
+def test_planted_or_missing_output_counts_for_nothing(line):
+    assert reported(line).score == 0.0
+
+
+def test_a_test_that_passed_and_failed_has_failed():
+    lines = (f"{WORD} passed test_a", f"{WORD} failed test_a", f"{WORD} passed test_a")
+    assert reported(*lines).score == 0.0
+
+
+def test_reports_of_a_command_that_was_killed_count_for_nothing():
+    assert reported(f"{WORD} passed test_a", exit_code=-9).score == 0.0
+
+
+def test_evidence_without_the_word_is_not_believed():
+    assert judged(a_result(0, " passed test_a\n"), **TESTS).score == 0.0
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param({"expectedStdout": "x"}, id="with-expected-stdout"),
+        pytest.param({"scoreFromStdout": True}, id="with-a-printed-score"),
+        pytest.param({"expectedTests": ["a", "a"]}, id="a-test-twice"),
+    ],
+)
+def test_tests_are_read_in_one_way_only(options):
+    assert problems("run_command", command="x", **{**TESTS, **options})

@@ -42,7 +42,7 @@ def test_the_loader_has_one_name_on_every_architecture(library, name):
     assert bundled_name(Path(library)) == name
 
 
-@pytest.mark.parametrize("name", ["test", "idlelib", "ensurepip", "__pycache__", "config-3.13-x"])
+@pytest.mark.parametrize("name", ["test", "ensurepip", "pdb.py", "__pycache__", "config-3.13-x"])
 def test_tests_and_installers_stay_behind(name):
     assert is_left_out(name)
 

@@ -96,6 +96,30 @@ async def test_checks_work_where_the_agent_did_and_grade_sees_what_it_left(tmp_p
     }
 
 
+async def test_checks_in_place_work_in_what_the_agent_left_and_grade_sees_it_as_it_was(tmp_path):
+    found = {}
+
+    def agent(order):
+        Path(argument(order, "--workspace"), "made.txt").write_text("by the agent")
+        return PhaseEnd(0)
+
+    def checks(order):
+        found["copied"] = "--frozen" in order.arguments or "--frozen-workspace" in order.arguments
+        made = Path(argument(order, "--workspace"), "made.txt")
+        found["checked"] = made.read_text()
+        made.write_text("by a check")
+        return PhaseEnd(0)
+
+    def grade(order):
+        found["graded"] = Path(argument(order, "--workspace"), "made.txt").read_text()
+        return grading()(order)
+
+    phases = FakePhases({"agent": agent, "checks": checks, "grade": grade})
+    attempt = a_local_attempt(tmp_path, tasks=[CHECKED], sandbox={"checks": "InPlace"})
+    await run_attempt(attempt, phases, FakeGateway())
+    assert found == {"copied": False, "checked": "by the agent", "graded": "by the agent"}
+
+
 async def test_agent_type_none_gets_no_key(tmp_path):
     gateway, phases = FakeGateway(), FakePhases()
     task = {"name": "hello", "criteria": [{"type": "file_exists", "path": "a"}]}

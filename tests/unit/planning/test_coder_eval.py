@@ -65,6 +65,7 @@ def test_a_whole_task_file_loads_as_it_is():
     assert task.sandbox.model_dump(exclude_none=True) == {
         "image": "example.test/task:1",
         "persist": (),
+        "services": (),
         "resources": {"cpu": "0.5", "memory": "512Mi", "ephemeral_storage": "1024Mi"},
     }
     assert [file.path for file in task.workspace.files] == [

@@ -143,6 +143,8 @@ def test_the_record_is_told_suite_agent_model_image_and_who_answers():
         "agent": "mini",
         "model": "claude-x",
         "image": "example.test/x:1",
+        "user": "NonRoot",
+        "isolation": "Separate",
         "models": "Scripted",
     }
     assert (cell.models, cell.persist) == (ModelsMode.SCRIPTED, ("/opt/x",))

@@ -12,7 +12,73 @@ def files(*entries):
     return {"workspace": {"files": list(entries)}}
 
 
+def services(*entries):
+    return {"sandbox": {"services": list(entries)}}
+
+
+DB = {"name": "db", "image": "postgres:16", "port": 5432}
+
+
+def in_image(path, **sandbox):
+    task = a_task(workspace={"image": {"path": path}})
+    return {"tasks": [task], "sandbox": {"image": "acme/swe:1", **sandbox}}
+
+
 CASES = [
+    pytest.param(
+        in_image("/home"),
+        "spec.tasks[0].workspace.image.path",
+        "/testbed",
+        id="workspace-that-covers-home",
+    ),
+    pytest.param(
+        in_image("/opt/../etc"),
+        "spec.tasks[0].workspace.image.path",
+        "/testbed",
+        id="workspace-leads-elsewhere",
+    ),
+    pytest.param(
+        in_image("/testbed", persist=["/testbed/build"]),
+        "spec.tasks[0].workspace.image.path",
+        "take it out of persist",
+        id="workspace-is-persisted",
+    ),
+    pytest.param(
+        in_image("/testbed", image=None),
+        "spec.tasks[0].workspace.image",
+        "set sandbox.image",
+        id="workspace-of-no-image",
+    ),
+    pytest.param(
+        services(DB, {**DB, "port": 1}),
+        "spec.sandbox.services[1].name",
+        "rename",
+        id="two-services",
+    ),
+    pytest.param(
+        services(DB, {**DB, "name": "other"}),
+        "spec.sandbox.services[1].port",
+        "a port of its own",
+        id="two-services-one-port",
+    ),
+    pytest.param(
+        services({**DB, "name": "grade"}),
+        "spec.sandbox.services[0].name",
+        "choose another",
+        id="service-with-a-name-of-ours",
+    ),
+    pytest.param(
+        services({**DB, "port": 61117}),
+        "spec.sandbox.services[0].port",
+        "choose another",
+        id="service-on-a-port-of-ours",
+    ),
+    pytest.param(
+        services({**DB, "env": [{"name": "A"}, {"name": "A"}]}),
+        "spec.sandbox.services[0].env[1].name",
+        "remove one",
+        id="variable-of-a-service-twice",
+    ),
     pytest.param({"agent": None}, "spec.agent.type", "known: command, mini, none", id="no-agent"),
     pytest.param(
         {"agent": {"type": "x"}}, "spec.agent.type", "known: command, mini", id="unknown-agent"

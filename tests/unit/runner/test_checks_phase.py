@@ -151,3 +151,15 @@ def test_used_place_for_the_copy_is_refused(folders):
 
     assert ended.code == 1
     assert "is used already" in ended.err
+
+
+def test_a_command_that_reports_tests_gets_a_word_that_no_other_gets(folders):
+    folders.agent(agent_orders())
+    line = ("sh", "-c", 'echo "$PROCTOR_NONCE"')
+    commands = (Command(line, 5, nonce=True), Command(line, 5, nonce=True), Command(line, 5))
+    folders.checks(checks_orders(CriterionCommands(0, commands)))
+
+    one, other, none = folders.checks_report().results[0]
+    assert one.stdout.decode().strip() == one.nonce != other.nonce
+    assert len(one.nonce) == 32
+    assert (none.stdout, none.nonce) == (b"\n", "")

@@ -25,6 +25,7 @@ class Reason(StrEnum):
 
     RESOLVED = "Resolved"
     SPEC_INVALID = "SpecInvalid"
+    SOURCE_NOT_FOUND = "SourceNotFound"
     TRIALS_RUNNING = "TrialsRunning"
     TRIALS_PENDING = "TrialsPending"
     SUSPENDED = "Suspended"
@@ -40,6 +41,7 @@ class Reason(StrEnum):
     UNSCHEDULABLE = "Unschedulable"
     IMAGE_PULL_FAILED = "ImagePullFailed"
     CONTAINER_CONFIG_ERROR = "ContainerConfigError"
+    SERVICE_NOT_READY = "ServiceNotReady"
     QUOTA_EXCEEDED = "QuotaExceeded"
     ADMISSION_DENIED = "AdmissionDenied"
     VOLUME_NOT_READY = "VolumeNotReady"
@@ -75,6 +77,7 @@ WAITING_REASONS: Mapping[Reason, str] = {
     Reason.UNSCHEDULABLE: "No node has room for the pod, or none fits it.",
     Reason.IMAGE_PULL_FAILED: "An image cannot be pulled.",
     Reason.CONTAINER_CONFIG_ERROR: "A container cannot be made as it is described.",
+    Reason.SERVICE_NOT_READY: "A service of the sandbox does not answer on its port.",
     Reason.QUOTA_EXCEEDED: "The namespace's quota is used up.",
     Reason.ADMISSION_DENIED: "An admission rule of the cluster refuses the pod.",
     Reason.VOLUME_NOT_READY: "A volume of the pod is not ready.",
@@ -94,6 +97,7 @@ CONDITIONS: Mapping[ConditionType, ConditionMeaning] = {
         reasons={
             Reason.RESOLVED: "All of the spec could be resolved.",
             Reason.SPEC_INVALID: "Fields of the spec are wrong; the message lists all of them.",
+            Reason.SOURCE_NOT_FOUND: "A ConfigMap that it names is not there yet.",
         },
     ),
     ConditionType.PROGRESSING: ConditionMeaning(
@@ -105,6 +109,7 @@ CONDITIONS: Mapping[ConditionType, ConditionMeaning] = {
             Reason.TRIALS_RUNNING: "At least one trial runs.",
             Reason.TRIALS_PENDING: "Trials wait to start.",
             Reason.SUSPENDED: "The spec says suspend.",
+            Reason.SOURCE_NOT_FOUND: "The run is not accepted yet; see Accepted.",
             **WAITING_REASONS,
             **_END_REASONS,
         },

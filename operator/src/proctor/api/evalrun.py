@@ -18,9 +18,9 @@ from proctor.api.task import (
     ShortText,
     Tag,
     Task,
-    Text,
     Variant,
 )
+from proctor.api.workspace import Text
 
 MAX_INLINE_TASKS = 200
 MAX_VARIANTS = 20

@@ -15,12 +15,14 @@ class Command:
         timeout_seconds: Limit; reached, the result has no exit code.
         env: Added to the environment of the checks.
         outputs: Globs below the workspace, read right after this command.
+        nonce: Whether it gets a random word of its own, as ``PROCTOR_NONCE``.
     """
 
     argv: tuple[str, ...]
     timeout_seconds: int
     env: Mapping[str, str] = field(default_factory=dict)
     outputs: tuple[str, ...] = ()
+    nonce: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Write it for the orders."""
@@ -29,6 +31,7 @@ class Command:
             "timeout_seconds": self.timeout_seconds,
             "env": dict(self.env),
             "outputs": list(self.outputs),
+            "nonce": self.nonce,
         }
 
     @classmethod
@@ -39,6 +42,7 @@ class Command:
             int(body["timeout_seconds"]),
             dict(body["env"]),
             tuple(body["outputs"]),
+            bool(body["nonce"]),
         )
 
 
@@ -54,6 +58,7 @@ class CommandResult:
         truncated: Whether a stream was cut.
         problem: Why there is no exit code (``timed out after 30 s``), or None.
         outputs: Files that ``Command.outputs`` asked for, by path below the workspace.
+        nonce: The word that the command got; empty when it got none.
     """
 
     exit_code: int | None
@@ -63,6 +68,7 @@ class CommandResult:
     truncated: bool = False
     problem: str | None = None
     outputs: Mapping[str, bytes] = field(default_factory=dict)
+    nonce: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Write it for the evidence volume, bytes as base64."""
@@ -74,6 +80,7 @@ class CommandResult:
             "truncated": self.truncated,
             "problem": self.problem,
             "outputs": {k: base64.b64encode(v).decode() for k, v in self.outputs.items()},
+            "nonce": self.nonce,
         }
 
     @classmethod
@@ -90,6 +97,7 @@ class CommandResult:
             outputs={
                 str(k): base64.b64decode(v, validate=True) for k, v in body["outputs"].items()
             },
+            nonce=str(body["nonce"]),
         )
 
 

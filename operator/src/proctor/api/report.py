@@ -73,6 +73,7 @@ class ChecksReport:
     """Results of the criteria's commands, by criterion index.
 
     ``setup_failed`` says why no command ran (a ``preRun`` command failed), or is None.
+    ``memory_kills`` counts as in ``AgentReport``.
     """
 
     results: Mapping[int, tuple[CommandResult, ...]]
@@ -80,6 +81,7 @@ class ChecksReport:
     post_run: tuple[ShellResult, ...] = ()
     seconds: float = 0.0
     setup_failed: str | None = None
+    memory_kills: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """Write it as JSON."""
@@ -89,6 +91,7 @@ class ChecksReport:
             "post_run": [asdict(one) for one in self.post_run],
             "seconds": self.seconds,
             "setup_failed": self.setup_failed,
+            "memory_kills": self.memory_kills,
         }
 
     @classmethod
@@ -103,4 +106,5 @@ class ChecksReport:
             post_run=tuple(ShellResult(**one) for one in body["post_run"]),
             seconds=float(body["seconds"]),
             setup_failed=body["setup_failed"],
+            memory_kills=int(body["memory_kills"]),
         )

@@ -101,11 +101,18 @@ class EvalRunStatus(Status):
         str, Field(max_length=40, description="A word for people, derived from the conditions.")
     ] = ""
     agent: Annotated[str, Field(max_length=63, description="Agent type, or mixed.")] = ""
+    user: Annotated[
+        str, Field(max_length=16, description="User of its containers: NonRoot, Image, or mixed.")
+    ] = ""
     seed: Annotated[str, Field(max_length=32, description="Of the order of trials.")] = ""
     secrets: Annotated[
         tuple[SecretUse, ...],
         Field(max_length=MAX_SECRETS, description="Every Secret that its agents are given."),
     ] = ()
+    sources_digest: Annotated[
+        str,
+        Field(max_length=64, description="SHA-256 of the ConfigMaps that its workspaces name."),
+    ] = ""
     trials: Annotated[TrialCounts, Field(description="Trials by state.")] = TrialCounts()
     score: Annotated[RatioText | None, Field(description="Mean score of scored trials.")] = None
     pass_ratio: Annotated[RatioText | None, Field(description="Passed of scored trials.")] = None

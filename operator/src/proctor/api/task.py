@@ -7,16 +7,24 @@ from pydantic import Field, JsonValue, StringConstraints
 from proctor.api.base import (
     Name,
     Open,
-    RelativePath,
     Spec,
     TaskName,
 )
+from proctor.api.container import (
+    MAX_SERVICES,
+    AbsolutePath,
+    ChecksPlace,
+    EnvVar,
+    ImageReference,
+    Resources,
+    SandboxUser,
+    Service,
+)
 from proctor.api.pod_template import PodTemplate
-from proctor.api.quantity import Quantity
 from proctor.api.secret_refs import SecretEnvVar
+from proctor.api.workspace import Files, Text, Workspace
 
 MAX_CRITERIA = 50
-Text = Annotated[str, StringConstraints(max_length=65_536)]
 ShortText = Annotated[str, StringConstraints(max_length=1024)]
 Tag = Annotated[
     str,
@@ -27,21 +35,6 @@ AgentType = Annotated[
 ]
 CriterionType = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$", max_length=63)]
 Ratio = Annotated[float, Field(ge=0, le=1)]
-
-
-class EnvVar(Spec):
-    """A plain environment variable of the agent."""
-
-    name: Annotated[
-        str,
-        StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=128),
-        Field(description="Name of the variable."),
-    ]
-    value: Annotated[
-        str,
-        StringConstraints(max_length=4096),
-        Field(description="Its value. Do not put a secret here: it is readable in the spec."),
-    ] = ""
 
 
 class AgentSpec(Spec):
@@ -72,29 +65,6 @@ class AgentSpec(Spec):
             max_length=32,
             description="Variables of the agent whose values are secrets. The agent can read them; "
             "the run's status names each Secret, and values are taken out of all that is kept.",
-        ),
-    ] = ()
-
-
-class WorkspaceFile(Spec):
-    """One file to lay into a workspace before the agent starts."""
-
-    path: Annotated[RelativePath, Field(description="Path below the workspace.")]
-    content: Annotated[Text | None, Field(description="Text of the file, in UTF-8.")] = None
-    content_base64: Annotated[
-        Annotated[str, StringConstraints(max_length=262_144)] | None,
-        Field(description="Bytes of the file in base64, for what is not text."),
-    ] = None
-    executable: Annotated[bool, Field(description="Whether the file may be executed.")] = False
-
-
-class Files(Spec):
-    """A set of files."""
-
-    files: Annotated[
-        tuple[WorkspaceFile, ...],
-        Field(
-            max_length=200, description="Files; later ones replace earlier ones of the same path."
         ),
     ] = ()
 
@@ -190,31 +160,27 @@ DEFAULT_TURN_TIMEOUT_SECONDS = 300
 DEFAULT_GRADE_TIMEOUT_SECONDS = 600
 
 
-class Resources(Spec):
-    """Compute of the trial's containers; requests equal limits."""
-
-    cpu: Annotated[Quantity | None, Field(description="CPUs, such as 500m or 2. Default 1.")] = None
-    memory: Annotated[Quantity | None, Field(description="Memory, such as 2Gi. Default 2Gi.")] = (
-        None
-    )
-    ephemeral_storage: Annotated[
-        Quantity | None,
-        Field(description="Disk of workspace, HOME and evidence, such as 4Gi. Default 4Gi."),
-    ] = None
-
-
-AbsolutePath = Annotated[
-    str, StringConstraints(pattern=r"^/[^\x00-\x1f:]*[^/\x00-\x1f:]$", min_length=2, max_length=255)
-]
-
-
 class Sandbox(Spec):
     """Where the agent runs."""
 
     image: Annotated[
-        str | None,
-        StringConstraints(pattern=r"^[^\s]+$", min_length=1, max_length=512),
+        ImageReference | None,
         Field(description="Any Linux image. Absent: the operator's default task image."),
+    ] = None
+    user: Annotated[
+        SandboxUser | None,
+        Field(
+            description="NonRoot: a fixed user without rights. Image: what the image says, root "
+            "included, where the operator allows it. Default NonRoot."
+        ),
+    ] = None
+    checks: Annotated[
+        ChecksPlace | None,
+        Field(
+            description="Separate: commands of criteria run in a container of their own, on a copy "
+            "of the workspace. InPlace: in the agent's own, once nothing of the agent runs any "
+            "more, for tasks about the machine itself; the record says so. Default Separate."
+        ),
     ] = None
     persist: Annotated[
         tuple[AbsolutePath, ...],
@@ -222,6 +188,10 @@ class Sandbox(Spec):
             max_length=8,
             description="Folders that pass from agent to checks, besides workspace and HOME.",
         ),
+    ] = ()
+    services: Annotated[
+        tuple[Service, ...],
+        Field(max_length=MAX_SERVICES, description="Servers beside the agent. Needs a cluster."),
     ] = ()
     resources: Annotated[Resources | None, Field(description="CPU, memory and disk.")] = None
     pod_template: Annotated[
@@ -244,9 +214,7 @@ class Task(Spec):
     ] = None
     tags: Annotated[tuple[Tag, ...], Field(max_length=50, description="For selection.")] = ()
     agent: Annotated[AgentSpec | None, Field(description="Overlay on the run's agent.")] = None
-    workspace: Annotated[Files | None, Field(description="Files that the agent starts with.")] = (
-        None
-    )
+    workspace: Annotated[Workspace | None, Field(description="What the agent starts with.")] = None
     reference: Annotated[
         Files | None,
         Field(
@@ -283,8 +251,9 @@ class Variant(Spec):
     name: Annotated[Name, Field(description="Unique in the run.")]
     agent: Annotated[AgentSpec | None, Field(description="Overlay on the agent.")] = None
     prompt: Annotated[PromptOverlay | None, Field(description="Change of the prompt.")] = None
-    workspace: Annotated[Files | None, Field(description="Files laid over those of the task.")] = (
-        None
-    )
+    workspace: Annotated[
+        Workspace | None,
+        Field(description="Files laid over those of the task; an image's folder in its place."),
+    ] = None
     limits: Annotated[Limits | None, Field(description="Overlay on the limits.")] = None
     sandbox: Annotated[Sandbox | None, Field(description="Overlay on the sandbox.")] = None

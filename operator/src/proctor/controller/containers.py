@@ -1,11 +1,12 @@
 """The containers of a trial's pod, one function each (pure)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from proctor.api.container import Resources
 from proctor.api.redaction import SECRET_PREFIX
-from proctor.api.task import Resources
-from proctor.controller.names import AGENT, CHECKS, GRADE, STAGE, TrialObject
+from proctor.controller.names import AGENT, CHECKS, FILL, GRADE, STAGE, TrialObject
 from proctor.controller.pod_template import (
     agent_mounts,
     agent_secret_folders,
@@ -14,16 +15,19 @@ from proctor.controller.pod_template import (
     grade_secret_folders,
 )
 from proctor.controller.quantities import doubled, larger
+from proctor.controller.security import task_security, trusted_security
 from proctor.controller.settings import OperatorSettings
 from proctor.planning.model import Cell
+from proctor.planning.service_rules import LOOP_PORT
 
 RUNNER = ["/proctor/bin/python3", "-m", "proctor.runner"]
 """In the runner's image, and in every other one once ``stage`` has laid it there."""
 
-WORKSPACE = "/workspace"
 HOME = "/home/agent"
 FROZEN = "/frozen"
 SCRATCH = "/scratch"
+KEPT = "/kept"
+HANDSHAKE = "/var/run/proctor/loop"
 RECORD = "/record"
 VERDICT = "/dev/termination-log"
 
@@ -57,7 +61,19 @@ def stage(sandbox: Sandbox) -> dict[str, Any]:
     return {
         **_trusted(sandbox, STAGE),
         "command": [*RUNNER, "stage", "--to", "/runtime"],
-        "volumeMounts": [_mount("runtime", "/runtime")],
+        "volumeMounts": [mount("runtime", "/runtime")],
+    }
+
+
+def fill(sandbox: Sandbox) -> dict[str, Any]:
+    """Copy a folder of the task's image into the workspace, which covers it from then on."""
+    command = [*RUNNER, "fill", "--from", literal(sandbox.cell.workspace), "--to", "/fill"]
+    mounts = [mount("runtime", "/proctor", read_only=True), mount("workspace", "/fill")]
+    return {
+        **_task(sandbox, FILL),
+        "command": command,
+        "volumeMounts": mounts,
+        "terminationMessagePolicy": "FallbackToLogsOnError",
     }
 
 
@@ -67,24 +83,28 @@ def agent(sandbox: Sandbox) -> dict[str, Any]:
     command = [
         *RUNNER, "agent",
         "--orders", "/proctor-orders/agent/orders.json",
-        "--workspace", WORKSPACE,
+        "--workspace", literal(sandbox.cell.workspace),
         "--home", HOME,
         "--evidence", "/evidence/agent",
     ]  # fmt: skip
+    command += ["--filled"] if sandbox.cell.from_image else []
     for name, path in passed.items():
-        command += [] if name == "home" else ["--persist", _literal(path)]
+        command += [] if name == "home" else ["--persist", literal(path)]
     mounts = [
-        _mount("runtime", "/proctor", read_only=True),
-        _mount("agent-orders", "/proctor-orders/agent", read_only=True),
-        _mount("workspace", WORKSPACE),
-        *(_mount(name, path) for name, path in passed.items()),
-        _mount("agent-evidence", "/evidence/agent"),
-        _mount("agent-tmp", "/tmp"),
+        mount("runtime", "/proctor", read_only=True),
+        mount("agent-orders", "/proctor-orders/agent", read_only=True),
+        mount("workspace", sandbox.cell.workspace),
+        *(mount(name, path) for name, path in passed.items()),
+        mount("agent-evidence", "/evidence/agent"),
+        mount("agent-tmp", "/tmp"),
         *agent_mounts(sandbox.cell.pod),
     ]
+    if sandbox.cell.checks_in_place:
+        command += ["--loop-port", str(LOOP_PORT), "--handshake", HANDSHAKE, "--scratch", SCRATCH]
+        mounts += [mount("handshake", HANDSHAKE), mount("checks-scratch", SCRATCH)]
     if sandbox.cell.needs_model:
         command += _gateway(sandbox, "agent")
-        mounts.append(_mount("agent-token", "/var/run/proctor/agent", read_only=True))
+        mounts.append(mount("agent-token", "/var/run/proctor/agent", read_only=True))
     own = {**_task(sandbox, AGENT), **_env(sandbox, agent_secret_folders(sandbox.cell.pod))}
     return {**own, "command": command, "volumeMounts": mounts}
 
@@ -96,23 +116,23 @@ def checks(sandbox: Sandbox) -> dict[str, Any]:
         *RUNNER, "checks",
         "--orders", "/proctor-orders/checks/orders.json",
         "--frozen-workspace", f"{FROZEN}/workspace",
-        "--workspace", WORKSPACE,
+        "--workspace", literal(sandbox.cell.workspace),
         "--home", HOME,
         "--evidence", "/evidence/checks",
         "--scratch", SCRATCH,
     ]  # fmt: skip
     for name, path in passed.items():
-        command += ["--frozen", _literal(f"{FROZEN}/{name}={path}")]
+        command += ["--frozen", literal(f"{FROZEN}/{name}={path}")]
     mounts = [
-        _mount("runtime", "/proctor", read_only=True),
-        _mount("checks-orders", "/proctor-orders/checks", read_only=True),
-        _mount("workspace", f"{FROZEN}/workspace", read_only=True),
-        *(_mount(name, f"{FROZEN}/{name}", read_only=True) for name in passed),
-        _mount("checks-workspace", WORKSPACE),
-        *(_mount(f"checks-{name}", path) for name, path in passed.items()),
-        _mount("checks-evidence", "/evidence/checks"),
-        _mount("checks-scratch", SCRATCH),
-        _mount("checks-tmp", "/tmp"),
+        mount("runtime", "/proctor", read_only=True),
+        mount("checks-orders", "/proctor-orders/checks", read_only=True),
+        mount("workspace", f"{FROZEN}/workspace", read_only=True),
+        *(mount(name, f"{FROZEN}/{name}", read_only=True) for name in passed),
+        mount("checks-workspace", sandbox.cell.workspace),
+        *(mount(f"checks-{name}", path) for name, path in passed.items()),
+        mount("checks-evidence", "/evidence/checks"),
+        mount("checks-scratch", SCRATCH),
+        mount("checks-tmp", "/tmp"),
         *checks_mounts(sandbox.cell.pod),
     ]
     disk = sandbox.cell.resources.ephemeral_storage
@@ -138,19 +158,22 @@ def grade(sandbox: Sandbox, owner: TrialObject, attempt: int) -> dict[str, Any]:
         "--attempt", str(attempt),
     ]  # fmt: skip
     mounts = [
-        _mount("grade-orders", "/proctor-orders/grade", read_only=True),
-        _mount("workspace", f"{FROZEN}/workspace", read_only=True),
-        _mount("agent-evidence", "/evidence/agent", read_only=True),
-        _mount("record", RECORD),
-        _mount("grade-tmp", "/tmp"),
+        mount("grade-orders", "/proctor-orders/grade", read_only=True),
+        mount("workspace", f"{FROZEN}/workspace", read_only=True),
+        mount("agent-evidence", "/evidence/agent", read_only=True),
+        mount("record", RECORD),
+        mount("grade-tmp", "/tmp"),
         *grade_mounts(sandbox.cell.pod),
     ]
-    if sandbox.cell.orders.checks is not None:
+    if sandbox.cell.checks_in_place:
+        command += ["--checks-evidence", "/evidence/agent", "--kept", KEPT]
+        mounts.append(mount("loop-kept", KEPT, read_only=True))
+    elif sandbox.cell.orders.checks is not None:
         command += ["--checks-evidence", "/evidence/checks"]
-        mounts.append(_mount("checks-evidence", "/evidence/checks", read_only=True))
+        mounts.append(mount("checks-evidence", "/evidence/checks", read_only=True))
     if sandbox.cell.needs_model:
         command += _gateway(sandbox, "judge")
-        mounts.append(_mount("judge-token", "/var/run/proctor/judge", read_only=True))
+        mounts.append(mount("judge-token", "/var/run/proctor/judge", read_only=True))
     own = {**_trusted(sandbox, GRADE), **_env(sandbox, grade_secret_folders(sandbox.cell.pod))}
     return {**own, "command": command, "volumeMounts": mounts}
 
@@ -185,20 +208,22 @@ def _trusted(sandbox: Sandbox, name: str) -> dict[str, Any]:
     own = sandbox.settings.trial.grade_resources
     cpu = larger(own.cpu, sandbox.cell.resources.cpu)
     resources = own.model_copy(update={"cpu": cpu})
-    return _container(sandbox, name, sandbox.runner_image, resources, read_only_root=True)
+    security = trusted_security(sandbox.cell, sandbox.settings.trial)
+    return container(sandbox, name, sandbox.runner_image, resources, security)
 
 
 def _task(sandbox: Sandbox, name: str, disk: str | None = None) -> dict[str, Any]:
-    """A container of the task's image; its root is writable, as people expect of it."""
+    """A container of the task's image."""
     resources = sandbox.cell.resources
     if disk is not None:
         resources = resources.model_copy(update={"ephemeral_storage": disk})
-    return _container(sandbox, name, sandbox.task_image, resources, read_only_root=False)
+    return container(sandbox, name, sandbox.task_image, resources, task_security(sandbox.cell))
 
 
-def _container(
-    sandbox: Sandbox, name: str, image: str, resources: Resources, *, read_only_root: bool
+def container(
+    sandbox: Sandbox, name: str, image: str, resources: Resources, security: Mapping[str, Any]
 ) -> dict[str, Any]:
+    """What every container says, ours and others'."""
     amounts = {
         "cpu": resources.cpu,
         "memory": resources.memory,
@@ -211,19 +236,16 @@ def _container(
         "imagePullPolicy": sandbox.settings.image_pull_policy,
         "terminationMessagePolicy": "File",
         "resources": {"requests": given, "limits": dict(given)},
-        "securityContext": {
-            "allowPrivilegeEscalation": False,
-            "capabilities": {"drop": ["ALL"]},
-            "readOnlyRootFilesystem": read_only_root,
-        },
+        "securityContext": dict(security),
     }
 
 
-def _mount(volume: str, path: str, *, read_only: bool = False) -> dict[str, Any]:
-    mount: dict[str, Any] = {"name": volume, "mountPath": path}
-    return {**mount, "readOnly": True} if read_only else mount
+def mount(volume: str, path: str, *, read_only: bool = False) -> dict[str, Any]:
+    """A volume at a path."""
+    body: dict[str, Any] = {"name": volume, "mountPath": path}
+    return {**body, "readOnly": True} if read_only else body
 
 
-def _literal(text: str) -> str:
+def literal(text: str) -> str:
     """Kubernetes replaces ``$(NAME)`` in commands; ``$$`` stands for itself."""
     return text.replace("$", "$$")

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from proctor.api.outcome import FailureClass
 from proctor.api.report import NOT_STARTED_EXITS
 from proctor.api.termination import TerminationError, TrialVerdict
-from proctor.controller.names import AGENT, CHECKS, GRADE, STAGE
+from proctor.controller.names import AGENT, CHECKS, FILL, GRADE, STAGE
 from proctor.controller.seen import NEVER_STARTED, ContainerState, SeenPod
 from proctor.engine.model import Failure
 
@@ -40,7 +40,7 @@ def is_stuck(pod: SeenPod) -> bool:
     with 0, the container is called OOMKilled nevertheless, and the next one never starts.
     """
     sandbox = pod.conditions.get("PodReadyToStartContainers")
-    started = [state for state in pod.containers.values() if state.has_started]
+    started = [state for state in pod.phases if state.has_started]
     return (
         pod.phase == "Pending"
         and sandbox is not None
@@ -116,7 +116,7 @@ def _deadline(pod: SeenPod, started: bool) -> Failure:
 
 
 def _container(pod: SeenPod, started: bool) -> Failure:
-    ended = [state for state in pod.containers.values() if state.exit_code is not None]
+    ended = [state for state in pod.phases if state.exit_code is not None]
     lost = next((state for state in ended if state.reason == _UNKNOWN), None)
     if lost is not None:
         return Failure(FailureClass.INFRA, _UNKNOWN, _words(lost), started)
@@ -130,9 +130,11 @@ def _container(pod: SeenPod, started: bool) -> Failure:
 def _blame(bad: ContainerState, started: bool) -> Failure:
     words = _words(bad)
     if bad.reason in NEVER_STARTED or bad.exit_code == _CANNOT_START:
-        return Failure(FailureClass.CONFIG, "RunnerCannotStart", words, bad.name != AGENT)
+        return Failure(FailureClass.CONFIG, "RunnerCannotStart", words, bad.name in (CHECKS, GRADE))
     if bad.name == STAGE:
         return Failure(FailureClass.INFRA, "StageFailed", words)
+    if bad.name == FILL:
+        return Failure(FailureClass.CONFIG, "WorkspaceNotFilled", words)
     if bad.exit_code in NOT_STARTED_EXITS and bad.reason != "OOMKilled" and bad.name != GRADE:
         reason = f"{bad.name.capitalize()}NotStarted"
         return Failure(FailureClass.INFRA, reason, words, bad.name != AGENT)

@@ -28,7 +28,10 @@ SERVICE_ACCOUNT = "proctor-trial"
 AGENT_AUDIENCE = "proctor-gateway-agent"
 JUDGE_AUDIENCE = "proctor-gateway-judge"
 
-STAGE, AGENT, CHECKS, GRADE = "stage", "agent", "checks", "grade"
+STAGE, FILL, AGENT, CHECKS, GRADE = "stage", "fill", "agent", "checks", "grade"
+LOOP = "loop"
+PHASES = frozenset({STAGE, FILL, AGENT, CHECKS, GRADE})
+"""Containers that run one after the other; ``loop`` and services run beside them."""
 
 
 @dataclass(frozen=True, slots=True)

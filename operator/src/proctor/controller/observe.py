@@ -10,7 +10,7 @@ from proctor.api.termination import TrialVerdict
 from proctor.api.usage import Bill
 from proctor.controller.ending import failure_of, has_ended, verdict_of
 from proctor.controller.memory import RunMemory
-from proctor.controller.names import AGENT, CHECKS, GRADE, STAGE
+from proctor.controller.names import AGENT, LOOP, PHASES
 from proctor.controller.pending import waiting_of
 from proctor.controller.planned import PlannedRun
 from proctor.controller.seen import SeenPod, SeenRun, SeenTrial
@@ -26,7 +26,6 @@ from proctor.engine.model import (
     TrialId,
 )
 
-_OURS = frozenset({STAGE, AGENT, CHECKS, GRADE})
 _SHOWN_CHANGES = 4
 
 
@@ -112,12 +111,12 @@ def _attempts(
             continue
         bill = _bill(planned, pod, memory)
         changed = memory.changed.get((pod.trial, pod.attempt), ())
-        yield _attempt(planned.trials[pod.trial], pod, trial, bill, now, changed)
+        yield _attempt(planned, pod, trial, bill, now, changed)
     yield from _without_pod(planned, ours, memory)
 
 
 def _attempt(
-    trial_id: TrialId,
+    planned: PlannedRun,
     pod: SeenPod,
     trial: SeenTrial,
     bill: Bill | None,
@@ -127,7 +126,7 @@ def _attempt(
     agent = pod.containers.get(AGENT)
     started_at = agent.started_at if agent else None
     attempt = ObservedAttempt(
-        trial=trial_id,
+        trial=planned.trials[pod.trial],
         number=pod.attempt,
         phase=AttemptPhase.RUNNING if started_at else AttemptPhase.WAITING,
         uid=pod.identity.uid,
@@ -136,7 +135,7 @@ def _attempt(
         pod_changes=trial.pod_changes if pod.attempt == trial.spec.attempt else (),
     )
     if not is_over(trial, pod.attempt) and not is_asked_for(pod, trial):
-        return _ended(attempt, _foreign(pod, changed), bill)
+        return _ended(attempt, _foreign(planned, pod, changed), bill)
     if has_ended(pod, now):
         return _ended(attempt, verdict_of(pod, trial.identity.uid), bill)
     if attempt.phase is AttemptPhase.WAITING:
@@ -152,9 +151,11 @@ def _ended(
     return replace(attempt, phase=AttemptPhase.ENDED, verdict=end)
 
 
-def _foreign(pod: SeenPod, changed: Sequence[str]) -> Failure:
+def _foreign(planned: PlannedRun, pod: SeenPod, changed: Sequence[str]) -> Failure:
     """The pod is not what was asked for: whatever it says is worth nothing."""
-    added = [f"container/{name}" for name in sorted(pod.containers.keys() - _OURS)]
+    cell = planned.cell(planned.trials[pod.trial])
+    asked_for = PHASES | {LOOP} | {service.name for service in cell.services}
+    added = [f"container/{name}" for name in sorted(pod.containers.keys() - asked_for)]
     what = ", ".join(changed[:_SHOWN_CHANGES] or added) or "its spec"
     more = f" and {len(changed) - _SHOWN_CHANGES} more" if len(changed) > _SHOWN_CHANGES else ""
     message = (
@@ -191,7 +192,7 @@ def _without_pod(
     for (name, number), pod in memory.vanished.items():
         trial = ours.get(name)
         if trial is not None and not is_over(trial, number):
-            attempt = _attempt(planned.trials[name], pod, trial, None, pod.identity.created_at)
+            attempt = _attempt(planned, pod, trial, None, pod.identity.created_at)
             failure = Failure(FailureClass.INFRA, "PodVanished", _VANISHED, failure_of(pod).started)
             yield _ended(attempt, failure, _bill(planned, pod, memory))
 

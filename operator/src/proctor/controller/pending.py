@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 from proctor.api.conditions import Reason
 from proctor.api.outcome import FailureClass
 from proctor.controller.cluster import RefusedError
-from proctor.controller.names import AGENT, STAGE
 from proctor.controller.seen import ContainerState, SeenPod
 from proctor.engine.model import Waiting
 
@@ -24,11 +23,13 @@ def waiting_of(pod: SeenPod, now: datetime) -> Waiting | None:
         since = scheduled.since or pod.identity.created_at
         return Waiting(Reason.UNSCHEDULABLE, scheduled.message, since)
     since = scheduled.since if scheduled and scheduled.since else pod.identity.created_at
-    for name in (STAGE, AGENT):
-        state = pod.containers.get(name)
-        found = _container(state, since) if state else None
+    for state in pod.containers.values():
+        found = _container(state, since)
         if found:
             return found
+    for state in pod.services:
+        if state.restarts or state.reason == "CrashLoopBackOff":
+            return _not_ready(state, since)
     ready = pod.conditions.get("PodReadyToStartContainers")
     if pod.node and (ready is None or ready.status == "False") and now > since + SLOW_SANDBOX:
         message = f"volumes or network of the pod are not ready on {pod.node}: see its events"
@@ -79,6 +80,17 @@ def _container(state: ContainerState, since: datetime) -> Waiting | None:
             failure_class=FailureClass.CONFIG,
         )
     return None
+
+
+def _not_ready(state: ContainerState, since: datetime) -> Waiting:
+    """A service ended, or the kubelet ended it because its port never answered."""
+    message = (
+        f"service {state.name} ended, or its port did not answer within readyTimeoutSeconds: "
+        f"see kubectl logs POD -c {state.name} --previous"
+    )
+    return Waiting(
+        Reason.SERVICE_NOT_READY, message, since, fatal=True, failure_class=FailureClass.CONFIG
+    )
 
 
 _IMAGE = frozenset(

@@ -1,21 +1,24 @@
 """An EvalRun whose spec could be planned: everything about it that never changes."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 from proctor.api.base import API_VERSION
-from proctor.api.errors import SpecError
+from proctor.api.errors import Problem, SpecError
 from proctor.api.evalrun import Cassette, EvalRunSpec, FailurePolicy, ModelsMode
 from proctor.api.evaltrial import TrialModels
 from proctor.api.validation import read_model
 from proctor.controller.names import digest, trial_name
 from proctor.controller.orders import PackedOrders, config_map, pack_orders
+from proctor.controller.permissions import permission_problems
 from proctor.controller.pods import owner_reference
 from proctor.controller.seen import RunKey, SeenRun
+from proctor.controller.settings import TrialSettings
 from proctor.engine.model import DesiredTrial, TrialId, desired_trials
 from proctor.planning.cassette_rules import cluster_problems
+from proctor.planning.config_maps import ConfigMapData, config_maps_digest
 from proctor.planning.kinds import Kinds
 from proctor.planning.model import Cell, RunPlan, RunSource
 from proctor.planning.plan import plan_run
@@ -31,6 +34,7 @@ class PlannedRun:
         trials: Name of the EvalTrial of every desired trial → which trial it is.
         models: What each EvalTrial says of who answers its calls.
         script: ConfigMap body with the inline script, or None.
+        sources_digest: Of all that its workspaces' ConfigMaps hold; empty when they name none.
     """
 
     key: RunKey
@@ -43,6 +47,7 @@ class PlannedRun:
     orders: PackedOrders
     models: TrialModels
     script: Mapping[str, Any] | None
+    sources_digest: str = ""
 
     @property
     def policy(self) -> FailurePolicy:
@@ -71,15 +76,36 @@ class PlannedRun:
         return (*bodies, self.script) if self.script is not None else tuple(bodies)
 
 
-def plan_seen_run(run: SeenRun, kinds: Kinds, priced: Callable[[str], bool]) -> PlannedRun:
+def plan_seen_run(
+    run: SeenRun,
+    kinds: Kinds,
+    priced: Callable[[str], bool],
+    settings: TrialSettings | None = None,
+    config_maps: ConfigMapData | None = None,
+) -> PlannedRun:
     """Plan a run from its raw spec.
+
+    Args:
+        run: As the cluster shows it.
+        kinds: Agents and criteria.
+        priced: Whether a model has a price.
+        settings: What this installation allows.
+        config_maps: What the ConfigMaps hold that its workspaces name.
 
     Raises:
         SpecError: Every problem, with field and remedy.
     """
     spec = read_model(EvalRunSpec, run.spec, "spec")
     uid, name = run.identity.uid, run.identity.name
-    plan = plan_run(RunSource(name=name, spec=spec, seed=digest(uid)), kinds, priced)
+    source = RunSource(name=name, spec=spec, seed=digest(uid), config_maps=config_maps or {})
+    plan = plan_run(source, kinds, priced)
+    held = config_maps_digest(source)
+    refused = (
+        *permission_problems(plan, settings or TrialSettings()),
+        *_changed(held, run.status.sources_digest),
+    )
+    if refused:
+        raise SpecError(refused)
     names = {trial: trial_name(name, uid, trial) for trial in plan.trials}
     owner = run_owner(run)
     models, script = _models(run, spec, owner)
@@ -94,7 +120,18 @@ def plan_seen_run(run: SeenRun, kinds: Kinds, priced: Callable[[str], bool]) -> 
         orders=pack_orders(plan, run.identity.namespace, name, uid, owner),
         models=models,
         script=script,
+        sources_digest=held,
     )
+
+
+def _changed(held: str, accepted: str) -> Iterator[Problem]:
+    """Trials that ran and trials to come would not start with the same files."""
+    if accepted and held != accepted:
+        yield Problem(
+            "spec.tasks",
+            "ConfigMaps that its workspaces name have changed since the run was accepted",
+            "apply the run under a new name",
+        )
 
 
 def run_owner(run: SeenRun) -> dict[str, Any]:

@@ -7,9 +7,18 @@ Which container sees what is the product's promise: hidden parts and the judge's
 from collections.abc import Mapping
 from typing import Any
 
+from proctor.api.container import Resources
 from proctor.api.evalrun import FailurePolicy
-from proctor.api.task import Resources
-from proctor.controller.containers import Mounts, Sandbox, agent, checks, grade, stage
+from proctor.controller.containers import (
+    Mounts,
+    Sandbox,
+    agent,
+    checks,
+    fill,
+    grade,
+    stage,
+)
+from proctor.controller.loop import loop
 from proctor.controller.names import (
     AGENT_AUDIENCE,
     ATTEMPT_LABEL,
@@ -23,6 +32,8 @@ from proctor.controller.names import (
 )
 from proctor.controller.orders import Placed
 from proctor.controller.pod_template import placement, pull_secrets, template_volumes
+from proctor.controller.security import pod_fields, pod_security
+from proctor.controller.services import host_aliases, services
 from proctor.controller.settings import OperatorSettings
 from proctor.planning.model import Cell
 
@@ -50,8 +61,13 @@ def trial_pod(
         runner_image=settings.runner_image,
         task_image=cell.image or settings.task_image,
     )
-    before = [stage(sandbox), agent(sandbox)]
-    if cell.orders.checks is not None:
+    before = [stage(sandbox)]
+    if cell.from_image:
+        before.append(fill(sandbox))
+    if cell.checks_in_place:
+        before.append(loop(sandbox))
+    before += [*services(sandbox), agent(sandbox)]
+    if cell.orders.checks is not None and not cell.checks_in_place:
         before.append(checks(sandbox))
     spec = {
         "restartPolicy": "Never",
@@ -60,10 +76,12 @@ def trial_pod(
         "enableServiceLinks": False,
         "activeDeadlineSeconds": seconds,
         "terminationGracePeriodSeconds": 10,
-        "securityContext": _pod_security(settings.trial.user_id),
+        "securityContext": pod_security(cell, settings.trial),
         "initContainers": before,
         "containers": [grade(sandbox, owner, attempt)],
         "volumes": _volumes(cell, orders, seconds + TOKEN_SLACK_SECONDS),
+        **pod_fields(cell, settings.trial),
+        **host_aliases(cell.services),
     }
     pulls = pull_secrets(cell.pod, settings.image_pull_secrets)
     if pulls:
@@ -121,16 +139,6 @@ def _metadata(owner: TrialObject, attempt: int, cell: Cell) -> dict[str, Any]:
     }
 
 
-def _pod_security(user_id: int | None) -> dict[str, Any]:
-    common: dict[str, Any] = {
-        "runAsNonRoot": True,
-        "seccompProfile": {"type": "RuntimeDefault"},
-    }
-    if user_id is None:
-        return common
-    return {**common, "runAsUser": user_id, "runAsGroup": user_id, "fsGroup": user_id}
-
-
 def _volumes(cell: Cell, orders: Placed, token_seconds: int) -> list[dict[str, Any]]:
     mounts, disk = Mounts.of(cell), _disk(cell.resources)
     volumes = [
@@ -144,7 +152,14 @@ def _volumes(cell: Cell, orders: Placed, token_seconds: int) -> list[dict[str, A
         _orders("agent-orders", orders.agent),
         _orders("grade-orders", orders.grade),
     ]
-    if orders.checks is not None:
+    if orders.checks is not None and cell.checks_in_place:
+        volumes += [
+            _orders("checks-orders", orders.checks),
+            _folder("checks-scratch", disk),
+            _folder("loop-kept", disk),
+            {"name": "handshake", "emptyDir": {"medium": "Memory", "sizeLimit": "64Ki"}},
+        ]
+    elif orders.checks is not None:
         volumes += [
             _orders("checks-orders", orders.checks),
             _folder("checks-evidence", "1Gi"),

@@ -20,6 +20,7 @@ from proctor.controller.cluster import (
     MissingError,
     PreconditionError,
 )
+from proctor.controller.config_maps import LOOK_AGAIN, AwaitedError, read_config_maps
 from proctor.controller.due import Due
 from proctor.controller.lookout import look_again_at
 from proctor.controller.memory import RunMemory
@@ -35,7 +36,7 @@ from proctor.controller.watched import Watched
 from proctor.engine.decide import STUCK_RETRY, decide
 from proctor.engine.instants import instant
 from proctor.engine.model import Decision, Observed
-from proctor.engine.status import rejected_status, run_status
+from proctor.engine.status import awaiting_status, rejected_status, run_status
 from proctor.metrics.trials import OperatorMetrics
 from proctor.planning.kinds import Kinds
 
@@ -92,7 +93,10 @@ class Reconciler:
     async def _advance(self, run: SeenRun, memory: RunMemory) -> None:
         """One step of a run that has not ended."""
         try:
-            planned = self._planned(run, memory)
+            planned = await self._planned(run, memory)
+        except AwaitedError as error:
+            await self._await(run, str(error), memory)
+            return
         except SpecError as error:
             now = self.now()
             status = rejected_status(
@@ -110,6 +114,7 @@ class Reconciler:
             previous=run.status,
             seed=planned.plan.seed,
             secrets=planned.plan.secrets,
+            sources_digest=planned.sources_digest,
         )
         self._look_again(run.key, observed, decision, memory)
         await self._report(run, status, memory)
@@ -120,11 +125,19 @@ class Reconciler:
             known = self.memories[run.key] = RunMemory(run.identity.uid)
         return known
 
-    def _planned(self, run: SeenRun, memory: RunMemory) -> PlannedRun:
+    async def _planned(self, run: SeenRun, memory: RunMemory) -> PlannedRun:
         if memory.planned is None or memory.generation != run.generation:
-            memory.planned = plan_seen_run(run, self.kinds, self.priced)
+            held = await read_config_maps(self.cluster, run, self.now())
+            memory.planned = plan_seen_run(run, self.kinds, self.priced, self.settings.trial, held)
             memory.generation = run.generation
         return memory.planned
+
+    async def _await(self, run: SeenRun, message: str, memory: RunMemory) -> None:
+        """Say what the run waits for, and come back soon."""
+        now = self.now()
+        self.due.mark_at(run.key, now + LOOK_AGAIN)
+        status = awaiting_status(message, generation=run.generation, now=now, previous=run.status)
+        await self._report(run, status, memory)
 
     async def _observe(self, run: SeenRun, planned: PlannedRun, memory: RunMemory) -> Observed:
         await self.verifier.note_vanished(run.key, memory)

@@ -12,7 +12,10 @@ from proctor.api.run_status import EvalRunStatus
 from proctor.controller.cluster import Body
 from proctor.controller.names import (
     ATTEMPT_LABEL,
+    FILL,
     GRADE,
+    LOOP,
+    PHASES,
     POD_CHANGES,
     POD_DIGEST,
     RUN_LABEL,
@@ -138,8 +141,9 @@ class ContainerState:
 
     Args:
         reason: Of waiting or terminated; empty while it runs.
-        message: Why it waits, or, only of ``grade``, its termination message.
+        message: Why it waits, or, of ``fill`` and ``grade``, its termination message.
         exit_code: None unless it terminated.
+        restarts: How often it was started again; only sidecars are.
     """
 
     name: str
@@ -147,6 +151,7 @@ class ContainerState:
     message: str
     exit_code: int | None
     started_at: datetime | None
+    restarts: int = 0
 
     @property
     def has_started(self) -> bool:
@@ -182,6 +187,17 @@ class SeenPod:
     containers: Mapping[str, ContainerState]
     digest: str
     owner: str
+
+    @property
+    def phases(self) -> Sequence[ContainerState]:
+        """The containers that run one after the other, in their order."""
+        return [state for state in self.containers.values() if state.name in PHASES]
+
+    @property
+    def services(self) -> Sequence[ContainerState]:
+        """The containers that are not ours, and run beside those that are."""
+        ours = PHASES | {LOOP}
+        return [state for state in self.containers.values() if state.name not in ours]
 
     @classmethod
     def from_body(cls, body: Body) -> Self | None:
@@ -245,6 +261,8 @@ def _conditions(conditions: Sequence[Mapping[str, Any]]) -> dict[str, PodConditi
 NEVER_STARTED = frozenset({"StartError", "ContainerCannotRun"})
 """Why a container terminated before any process of its image ran."""
 
+_TOLD = frozenset({FILL, GRADE})
+
 _TELLING = frozenset({"PodScheduled", "DisruptionTarget", "PodReadyToStartContainers"})
 
 
@@ -252,8 +270,8 @@ def _container(one: Mapping[str, Any]) -> ContainerState:
     state = one.get("state") or {}
     ended, waiting = state.get("terminated"), state.get("waiting") or {}
     running = state.get("running") or {}
-    # Only grade's termination message counts: an agent writes its own. What never started cannot.
-    told = ended and (one["name"] == GRADE or ended.get("reason") in NEVER_STARTED)
+    # An agent writes its own termination message. What runs before it, or never started, cannot.
+    told = ended and (one["name"] in _TOLD or ended.get("reason") in NEVER_STARTED)
     message = ended.get("message", "") if ended and told else ""
     return ContainerState(
         name=one["name"],
@@ -261,6 +279,7 @@ def _container(one: Mapping[str, Any]) -> ContainerState:
         message=message or waiting.get("message", ""),
         exit_code=ended.get("exitCode") if ended else None,
         started_at=_instant((ended or running).get("startedAt")),
+        restarts=one.get("restartCount", 0),
     )
 
 

@@ -7,7 +7,7 @@ import yaml
 from pydantic import Field
 
 from proctor.api.base import Spec
-from proctor.api.task import Resources
+from proctor.api.container import Resources
 
 
 class TrialSettings(Spec):
@@ -17,6 +17,12 @@ class TrialSettings(Spec):
         int | None,
         Field(ge=1, description="UID and GID; null leaves both to the platform (OpenShift)."),
     ] = 64000
+    allow_image_user: Annotated[
+        bool, Field(description="Whether runs may ask for `sandbox.user: Image`, root included.")
+    ] = False
+    user_namespaces: Annotated[
+        bool, Field(description="Give pods with user Image a user namespace (hostUsers: false).")
+    ] = False
     grade_resources: Annotated[
         Resources, Field(description="Of the containers that run no agent code.")
     ] = Resources(cpu="500m", memory="512Mi", ephemeral_storage="1Gi")

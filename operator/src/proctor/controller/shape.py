@@ -44,12 +44,15 @@ def shape(body: Body) -> dict[str, Any]:
     spec, owner = {**body["spec"]}, owner_uid(body)
     if spec.get("dnsPolicy") == _DEFAULT_DNS:
         del spec["dnsPolicy"]
+    pod = _given(spec, _POD)
+    if spec.get("hostUsers") is False:
+        pod["hostUsers"] = False
     return {
         "containers": {
             group: [_container(one, owner) for one in spec.get(group) or ()] for group in _GROUPS
         },
         "volumes": [_volume(one) for one in spec.get("volumes") or ()],
-        "pod": _given(spec, _POD),
+        "pod": pod,
         "token": spec.get("automountServiceAccountToken"),
     }
 

@@ -13,6 +13,7 @@ from proctor.api.validation import refusal, require_one
 from proctor.api.verdict import Scored, Unscored, Verdict
 from proctor.criteria.contract import Criterion
 from proctor.criteria.fields import compiled
+from proctor.criteria.reported_tests import passed_tests
 from proctor.criteria.wording import last_line, shortened, shown
 
 Word = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$", max_length=8192)]
@@ -60,6 +61,16 @@ class RunCommand(Criterion):
         Field(description="Take the score from the first line of stdout: a number, cut to [0, 1]."),
     ] = False
 
+    expected_tests: Annotated[
+        tuple[Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f]+$", max_length=512)], ...],
+        Field(
+            max_length=1000,
+            description="Tests that the command must report as passed, each by a line of stdout "
+            "`$PROCTOR_NONCE passed ID` (or failed); the score is their share. Other lines do not "
+            "count, nor does the exit code.",
+        ),
+    ] = ()
+
     @model_validator(mode="after")
     def _one_command(self) -> Self:
         require_one(command=self.command, argv=self.argv)
@@ -91,14 +102,22 @@ class RunCommand(Criterion):
             )
         return self
 
+    @model_validator(mode="after")
+    def _tests_are_counted(self) -> Self:
+        if self.expected_tests and (self.score_from_stdout or self.expected_stdout is not None):
+            raise refusal("expectedTests reads stdout in a way of its own", "remove the others")
+        if len(set(self.expected_tests)) != len(self.expected_tests):
+            raise refusal("expectedTests names a test twice", "name each test once")
+        return self
+
     def commands(self) -> Sequence[Command]:
         """The one command; a command line becomes the argument list of the image's shell."""
         argv = self.argv if self.argv is not None else ("sh", "-c", self.command or "")
-        return (Command(argv, self.timeout_seconds),)
+        return (Command(argv, self.timeout_seconds, nonce=bool(self.expected_tests)),)
 
 
 def check_run_command(criterion: RunCommand, evidence: Evidence, /) -> Verdict:
-    """Score 1 or 0 by exit code and stdout, or the number that stdout begins with.
+    """Score 1 or 0 by exit code and stdout, the number that stdout begins with, or tests.
 
     Returns:
         ``Scored`` 0 also for a command that timed out, never started or died by a signal;
@@ -111,6 +130,8 @@ def check_run_command(criterion: RunCommand, evidence: Evidence, /) -> Verdict:
     failure = _failure(criterion, result)
     if failure is not None:
         return Scored(0.0, f"{failure}{_last_words(result)}")
+    if criterion.expected_tests:
+        return passed_tests(criterion.expected_tests, result)
     if criterion.score_from_stdout:
         return _printed_score(result)
     if criterion.expected_stdout is None:
@@ -123,7 +144,7 @@ def _failure(criterion: RunCommand, result: CommandResult) -> str | None:
         return result.problem or "the command did not end"
     if result.exit_code < 0:
         return f"killed by {_signal_name(-result.exit_code)}"
-    if result.exit_code != criterion.expected_exit_code:
+    if not criterion.expected_tests and result.exit_code != criterion.expected_exit_code:
         return f"exit code {result.exit_code}, expected {criterion.expected_exit_code}"
     return None
 

@@ -51,6 +51,15 @@ def run_claims(
     return (*claims, Claim(ConditionType.GATE_PASSED, status, gate.reason, gate.message))
 
 
+def awaiting_claims(message: str) -> tuple[Claim, ...]:
+    """Conditions of a run that names what is not there yet."""
+    return (
+        Claim(ConditionType.ACCEPTED, "Unknown", Reason.SOURCE_NOT_FOUND, message),
+        Claim(ConditionType.PROGRESSING, "False", Reason.SOURCE_NOT_FOUND, message),
+        Claim(ConditionType.COMPLETE, "False", Reason.IN_PROGRESS),
+    )
+
+
 def rejected_claims(problems: Sequence[Problem]) -> tuple[Claim, ...]:
     """Conditions of a run that cannot start."""
     message = "\n".join(str(problem) for problem in problems)

@@ -11,6 +11,7 @@ from decimal import Decimal
 from enum import StrEnum
 
 from proctor.api.conditions import Reason
+from proctor.api.container import SandboxUser
 from proctor.api.evalrun import FailurePolicy, Gate
 from proctor.api.evaltrial import EvalTrialStatus
 from proctor.api.outcome import FailureClass
@@ -26,12 +27,14 @@ class DesiredTrial:
 
     Args:
         criteria: Names of its criteria, in order: verdicts speak of them by index.
+        user: Which user its containers run as.
     """
 
     id: TrialId
     agent: str
     model: str | None
     criteria: tuple[str, ...]
+    user: SandboxUser = SandboxUser.NON_ROOT
 
 
 def desired_trials(plan: RunPlan) -> tuple[DesiredTrial, ...]:
@@ -40,7 +43,7 @@ def desired_trials(plan: RunPlan) -> tuple[DesiredTrial, ...]:
 
 
 def _desired(trial: TrialId, cell: Cell) -> DesiredTrial:
-    return DesiredTrial(trial, cell.agent, cell.model, cell.criteria)
+    return DesiredTrial(trial, cell.agent, cell.model, cell.criteria, cell.user)
 
 
 class AttemptPhase(StrEnum):

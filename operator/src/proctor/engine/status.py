@@ -17,7 +17,7 @@ from proctor.api.run_status import (
     VariantStatus,
 )
 from proctor.api.secret_refs import SecretUse
-from proctor.engine.conditions import merged, rejected_claims, run_claims
+from proctor.engine.conditions import awaiting_claims, merged, rejected_claims, run_claims
 from proctor.engine.instants import rfc3339
 from proctor.engine.model import Decision, DesiredTrial, Observed, TrialId
 from proctor.scoring.gate import gate_verdict
@@ -34,6 +34,7 @@ def run_status(
     previous: EvalRunStatus | None = None,
     seed: str = "",
     secrets: Sequence[SecretUse] = (),
+    sources_digest: str = "",
 ) -> EvalRunStatus:
     """What to say of the run once ``decision`` has been carried out."""
     ended = {**observed.recorded, **{record.trial: record.status for record in decision.record}}
@@ -49,8 +50,10 @@ def run_status(
         conditions=merged(before.conditions, claims, generation, observed.now),
         state=_state(observed, decision),
         agent=_same([trial.agent for trial in observed.desired]),
+        user=_same([trial.user.value for trial in observed.desired]),
         seed=seed or before.seed,
         secrets=tuple(secrets),
+        sources_digest=sources_digest or before.sources_digest,
         trials=_counts(observed, decision, ended),
         spending=None if decision.complete else _spending(observed, before),
         variants=_variants(observed.desired, ended),
@@ -59,6 +62,23 @@ def run_status(
         start_time=before.start_time or rfc3339(observed.start_time or observed.now),
         completion_time=_completion(before, decision, observed.now),
         **_figures(reached, bool(ended)),
+    )
+
+
+def awaiting_status(
+    message: str,
+    *,
+    generation: int,
+    now: datetime,
+    previous: EvalRunStatus,
+) -> EvalRunStatus:
+    """The run waits for something that it names, and nothing of it has started."""
+    return previous.model_copy(
+        update={
+            "observed_generation": generation,
+            "conditions": merged(previous.conditions, awaiting_claims(message), generation, now),
+            "state": "Pending",
+        }
     )
 
 

@@ -4,6 +4,7 @@ What a later phase may see and an earlier one may not (hidden orders, keys) is w
 the phase before has ended with everything that it started.
 """
 
+import asyncio
 import errno
 import json
 from collections.abc import Mapping
@@ -20,6 +21,7 @@ from proctor.api.usage import Bill, RunSpending
 from proctor.engine.model import Failure, TrialId
 from proctor.gateway.local_accounts import Keys
 from proctor.local.files import remove_tree, write_atomically
+from proctor.local.freezing import freeze, freeze_in_place, guard, renew
 from proctor.local.phases import PhaseEnd, PhaseOrder, Phases
 from proctor.local.places import TrialPlaces
 from proctor.planning.model import Cell
@@ -98,12 +100,15 @@ async def _run(attempt: Attempt, phases: Phases, gateway: Gateway) -> TrialVerdi
 async def _judge(
     attempt: Attempt, phases: Phases, url: str, keys: Keys | None
 ) -> TrialVerdict | Failure:
-    _freeze(attempt.places)
+    if attempt.cell.checks_in_place:
+        await asyncio.to_thread(freeze_in_place, attempt.places)
+    else:
+        freeze(attempt.places)
     if attempt.cell.orders.checks is not None:
         end = await phases.run(_checks_phase(attempt))
         if end.exit_code != 0:
             return _phase_failure("checks", end)
-    _guard(attempt.places)
+    guard(attempt.places)
     end = await phases.run(_grade_phase(attempt, url, keys))
     return _read_verdict(attempt, end)
 
@@ -116,41 +121,6 @@ def _lay_out(places: TrialPlaces) -> None:
         folder.mkdir(parents=True)
     (places.folder / "logs").mkdir(exist_ok=True)
     places.private.mkdir(mode=0o700)
-
-
-def _freeze(places: TrialPlaces) -> None:
-    """Set aside what the agent left; the checks get copies in the same places.
-
-    The same places, because virtual environments and scripts hold absolute paths. An agent that
-    removed its workspace has left an empty one; what it laid into our places is not used.
-    """
-    _renew(places.frozen)
-    for folder in (places.workspace, places.home):
-        if folder.is_symlink() or not folder.is_dir():
-            _renew(folder)
-        folder.rename(places.frozen / folder.name)
-        folder.mkdir()
-    for folder in (places.evidence("checks"), places.private):
-        _renew(folder)
-
-
-def _guard(places: TrialPlaces) -> None:
-    """Before grading: what code of the agent, run by the checks, could have spoiled.
-
-    Raises:
-        OSError: When the frozen workspace is gone.
-    """
-    workspace = places.frozen / places.workspace.name
-    if workspace.is_symlink() or not workspace.is_dir():
-        raise NotADirectoryError(errno.ENOTDIR, "the frozen workspace was taken away")
-    _renew(places.private)
-    remove_tree(places.record)
-
-
-def _renew(folder: Path) -> None:
-    """Make a folder of nobody else, whatever is there."""
-    remove_tree(folder)
-    folder.mkdir(mode=0o700, parents=True)
 
 
 def _agent_phase(attempt: Attempt, url: str, keys: Keys | None) -> PhaseOrder:
@@ -170,17 +140,25 @@ def _checks_phase(attempt: Attempt) -> PhaseOrder:
     places, checks = attempt.places, attempt.cell.orders.checks
     assert checks is not None
     scratch = places.work / "scratch"
-    _renew(scratch)
+    renew(scratch)
     arguments = [
         *_orders(places, "checks", checks.to_json()),
-        *("--frozen-workspace", str(places.frozen / places.workspace.name)),
         *("--workspace", str(places.workspace)),
         *("--home", str(places.home)),
-        *("--frozen", f"{places.frozen / places.home.name}={places.home}"),
+        *(() if attempt.cell.checks_in_place else _copied(places)),
         *("--evidence", str(places.evidence("checks"))),
         *("--scratch", str(scratch)),
     ]
     return _phase(attempt, "checks", arguments, attempt.cell.grade_timeout_seconds)
+
+
+def _copied(places: TrialPlaces) -> tuple[str, ...]:
+    """What the checks copy first, so that they change nothing that is graded."""
+    home = f"{places.frozen / places.home.name}={places.home}"
+    return (
+        *("--frozen-workspace", str(places.frozen / places.workspace.name)),
+        *("--frozen", home),
+    )
 
 
 def _grade_phase(attempt: Attempt, url: str, keys: Keys | None) -> PhaseOrder:

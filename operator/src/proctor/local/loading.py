@@ -2,17 +2,19 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from proctor.api.errors import Problem, SpecError, UserError
 from proctor.local.cassette import check_recording, replayed_text
+from proctor.local.containers import container_problems
 from proctor.local.overrides import Flags, with_flags
 from proctor.local.planned import PlannedRun
 from proctor.local.salvage import further_problems
 from proctor.local.script import script_text
 from proctor.local.source_file import read_source
 from proctor.local.sources import Sources, read_sources
+from proctor.planning.config_maps import named_config_maps
 from proctor.planning.model import RunSource
 from proctor.planning.plan import plan_run
 from proctor.plugins.builtin import builtin_registry
@@ -75,15 +77,16 @@ def examine(paths: Sequence[Path], flags: Flags) -> Loaded:
 
 
 def load_runs(paths: Sequence[Path], flags: Flags) -> Loaded:
-    """Load everything.
+    """Load everything, to run it on this machine.
 
     Raises:
         SpecError: With all problems, when there is any.
         UserError: When there is nothing to run.
     """
     loaded = examine(paths, flags)
-    if loaded.problems:
-        raise SpecError(loaded.problems)
+    here = [problem for run in loaded.runs for problem in container_problems(run.source)]
+    if loaded.problems or here:
+        raise SpecError((*loaded.problems, *here))
     if not loaded.runs:
         raise UserError("these paths hold no run: no EvalRun, and no task that is not skipped")
     return loaded
@@ -95,6 +98,7 @@ def plan(source: RunSource, sources: Sources, flags: Flags) -> PlannedRun:
     Raises:
         SpecError: With all problems of this run.
     """
+    source = replace(source, config_maps=_held(source, sources))
     problems = list[Problem]()
     script = cassette = None
     try:
@@ -123,6 +127,15 @@ def resumed_run(folder: Path, flags: Flags) -> PlannedRun:
     flagged = with_flags(source, flags)
     made = plan_run(flagged, builtin_registry(), is_priced)
     return PlannedRun(flagged, made, script, _parallelism(flagged, flags), cassette)
+
+
+def _held(source: RunSource, sources: Sources) -> dict[str, dict[str, bytes]]:
+    """What the ConfigMaps that the run's workspaces name hold, as far as the files have them."""
+    names = {name for _, name in named_config_maps(source)} & sources.config_maps.keys()
+    return {
+        name: {key: text.encode() for key, text in sources.config_maps[name].items()}
+        for name in names
+    }
 
 
 def _parallelism(source: RunSource, flags: Flags) -> int:

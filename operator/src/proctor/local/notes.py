@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from proctor.api.container import SandboxUser
 from proctor.api.pod_template import PodTemplate
 from proctor.local.cassette import recorded_path
 from proctor.local.planned import PlannedRun
@@ -20,6 +21,8 @@ def notes(runs: Sequence[PlannedRun]) -> tuple[str, ...]:
     found = [NO_SANDBOX]
     if images:
         found.append(f"sandbox.image is not used here, only in a cluster: {', '.join(images)}")
+    if any(cell.user is SandboxUser.IMAGE for cell in cells):
+        found.append("sandbox.user is not used here: everything runs as you")
     if any(cell.persist for cell in cells):
         found.append("sandbox.persist is not used here: all trials share this machine's folders")
     if any(cell.pod != PodTemplate() for cell in cells):

@@ -1,5 +1,6 @@
 """A run that is ready to start: its plan, the script of its models, and what identifies it."""
 
+import base64
 import hashlib
 import json
 from collections.abc import Sequence
@@ -73,7 +74,19 @@ def source_body(source: RunSource) -> dict[str, Any]:
             mode="json", by_alias=True, exclude_unset=True, exclude=_MUTABLE
         ),
         "overrides": None if source.overrides is None else layer_body(source.overrides),
+        **config_maps_body(source),
     }
+
+
+def config_maps_body(source: RunSource) -> dict[str, Any]:
+    """What its ConfigMaps hold, as JSON; nothing when it names none."""
+    if not source.config_maps:
+        return {}
+    held = {
+        name: {key: base64.b64encode(data).decode() for key, data in sorted(one.items())}
+        for name, one in sorted(source.config_maps.items())
+    }
+    return {"configMaps": held}
 
 
 def layer_body(layer: Layer) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """``evalrun.json`` in a run's folder: what was asked for, so that the folder alone resumes it."""
 
+import base64
 import json
 from pathlib import Path
 
@@ -7,7 +8,7 @@ from proctor.api.errors import SpecError, UserError
 from proctor.local.files import write_json
 from proctor.local.overrides import layer_of
 from proctor.local.places import RunPlaces
-from proctor.local.planned import PlannedRun, layer_body
+from proctor.local.planned import PlannedRun, config_maps_body, layer_body
 from proctor.planning.manifest import parse_spec
 from proctor.planning.model import RunSource
 
@@ -23,6 +24,7 @@ def write_source(places: RunPlaces, run: PlannedRun) -> None:
         "seed": source.seed,
         "spec": source.spec.model_dump(mode="json", by_alias=True, exclude_unset=True),
         "overrides": None if source.overrides is None else layer_body(source.overrides),
+        **config_maps_body(source),
         "script": run.script,
         "cassette": run.cassette,
     }
@@ -44,6 +46,10 @@ def read_source(folder: Path) -> tuple[RunSource, str | None, str | None]:
             spec=parse_spec(body["spec"]),
             seed=body["seed"],
             overrides=overrides,
+            config_maps={
+                name: {key: base64.b64decode(text) for key, text in held.items()}
+                for name, held in body.get("configMaps", {}).items()
+            },
         )
         return source, body["script"], body.get("cassette")
     except FileNotFoundError:

@@ -11,15 +11,16 @@ from proctor.api.evaltrial import TrialLimits
 from proctor.api.pod_template import PodTemplate
 from proctor.api.task import Limits, Task, Variant
 from proctor.planning.checks import TrialCriterion, agent_problems
-from proctor.planning.defaults import full_resources, timeouts
+from proctor.planning.defaults import checks_place, full_resources, full_service, timeouts, user_of
 from proctor.planning.files import clashes, laid_files
 from proctor.planning.kinds import Kinds
 from proctor.planning.layers import Layer, Settings, merge_layers
-from proctor.planning.model import Cell, RunSource
+from proctor.planning.model import WORKSPACE, Cell, RunSource
 from proctor.planning.orders import NO_AGENT, CellParts, trial_orders
 from proctor.planning.pod_template_rules import persist_problems
 from proctor.planning.prompts import overlaid_prompt
 from proctor.planning.secret_uses import secret_problems, secrets_of_agent
+from proctor.planning.workspaces import cell_problems, image_path
 
 MODEL_REQUIRED = frozenset({"mini"})
 """Agents that choose no model themselves: without one their first turn could only fail."""
@@ -103,7 +104,14 @@ class CellMaker:
         yield from secret_problems(settings)
         field = settings.field("sandbox.podTemplate.volumes")
         yield from persist_problems(settings.sandbox.pod_template, settings.sandbox.persist, field)
+        yield from self._workspace_problems(pair, settings)
         yield from self._price_problems(settings)
+
+    def _workspace_problems(self, pair: Pair, settings: Settings) -> Iterator[Problem]:
+        own = pair.variant.workspace is not None and pair.variant.workspace.image is not None
+        field = pair.variant_field if own else pair.task_field
+        path = image_path(pair.task.workspace, pair.variant.workspace)
+        yield from cell_problems(path, settings.sandbox, f"{field}.workspace")
 
     def _price_problems(self, settings: Settings) -> Iterator[Problem]:
         model = settings.model
@@ -132,6 +140,7 @@ class CellMaker:
             criteria=pair.criteria,
         )
         models = self.source.spec.models
+        path = image_path(pair.task.workspace, pair.variant.workspace)
         return Cell(
             task=pair.task.name,
             variant=pair.variant.name,
@@ -150,6 +159,11 @@ class CellMaker:
             orders=trial_orders(parts),
             needs_model=agent != NO_AGENT,
             models=models.mode if models else ModelsMode.LIVE,
+            user=user_of(settings),
+            workspace=path or WORKSPACE,
+            from_image=path is not None,
+            checks_place=checks_place(settings),
+            services=tuple(full_service(one) for one in settings.sandbox.services),
         )
 
 

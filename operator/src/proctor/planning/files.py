@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 
 from proctor.api.errors import Problem
 from proctor.api.orders import FileOrder
-from proctor.api.task import Files, WorkspaceFile
+from proctor.api.workspace import Files, WorkspaceFile
 
 
 def file_problems(files: Files | None, field: str) -> Iterator[Problem]:

@@ -12,8 +12,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from proctor.api.container import EnvVar
 from proctor.api.secret_refs import SecretEnvVar, SecretKey
-from proctor.api.task import AgentSpec, EnvVar, Limits, Sandbox
+from proctor.api.task import AgentSpec, Limits, Sandbox
 from proctor.planning.places import prefixes
 
 DEFAULT = "default"

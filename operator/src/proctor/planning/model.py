@@ -3,15 +3,18 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from proctor.api.container import ChecksPlace, Resources, SandboxUser, Service
 from proctor.api.evalrun import EvalRunSpec, ModelsMode
 from proctor.api.evaltrial import TrialLimits
 from proctor.api.orders import TrialOrders
 from proctor.api.pod_template import PodTemplate
 from proctor.api.secret_refs import SecretKey, SecretUse
-from proctor.api.task import Resources
 from proctor.planning.layers import Layer
 from proctor.planning.places import SourceMap
 from proctor.planning.secret_uses import given_secrets
+
+WORKSPACE = "/workspace"
+"""Where the agent works, unless its workspace lives in the image."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +27,7 @@ class RunSource:
         overrides: The topmost layer, from command line flags; None when there are none.
         places: Where each field was written; empty when it came from an API server.
         size_bytes: Of the document for `kubectl apply`; None: it was no EvalRun document.
+        config_maps: What the ConfigMaps hold that its workspaces name, by name and key.
     """
 
     name: str
@@ -32,6 +36,7 @@ class RunSource:
     overrides: Layer | None = None
     places: SourceMap = field(default_factory=SourceMap)
     size_bytes: int | None = None
+    config_maps: Mapping[str, Mapping[str, bytes]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -50,6 +55,11 @@ class Cell:
     Args:
         model: None: the agent's own choice.
         image: None: the launcher's default task image.
+        services: Servers beside the agent; their resources are set.
+        workspace: Absolute path of the workspace in the task's containers.
+        from_image: Whether it is filled from that path of the task's image.
+        checks_place: Where commands of criteria run.
+        user: Which user the task's containers run as.
         persist: Absolute folders that pass from agent to checks, besides workspace and HOME.
         resources: All fields are set.
         pod: What its pods get besides.
@@ -81,6 +91,16 @@ class Cell:
     orders: TrialOrders
     needs_model: bool
     models: ModelsMode
+    user: SandboxUser = SandboxUser.NON_ROOT
+    services: tuple[Service, ...] = ()
+    workspace: str = WORKSPACE
+    from_image: bool = False
+    checks_place: ChecksPlace = ChecksPlace.SEPARATE
+
+    @property
+    def checks_in_place(self) -> bool:
+        """Whether there are commands, and they run in the agent's own container."""
+        return self.orders.checks is not None and self.checks_place is ChecksPlace.IN_PLACE
 
 
 @dataclass(frozen=True, slots=True)

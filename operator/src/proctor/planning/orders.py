@@ -16,7 +16,7 @@ from proctor.api.orders import (
 )
 from proctor.api.task import CommandSpec, PreRunCommand, Task, Variant
 from proctor.planning.checks import TrialCriterion
-from proctor.planning.defaults import default_lineage, timeouts
+from proctor.planning.defaults import checks_place, default_lineage, timeouts, user_of
 from proctor.planning.files import laid_files
 from proctor.planning.layers import Settings
 from proctor.planning.prompts import overlaid_prompt
@@ -120,6 +120,8 @@ def _lineage(parts: CellParts) -> dict[str, str]:
     if parts.task.prompt is not None or parts.variant.prompt is not None:
         lineage["prompt"] = "task" if parts.variant.prompt is None else variant
     for layer, files in (("task", parts.task.workspace), (variant, parts.variant.workspace)):
+        if files is not None and files.image is not None:
+            lineage["workspace.image.path"] = layer
         for file in files.files if files else ():
             lineage[f"workspace.files.{file.path}"] = layer
     return dict(sorted(lineage.items()))
@@ -134,6 +136,8 @@ def _context(parts: CellParts) -> dict[str, str | None]:
         "agent": parts.agent,
         "model": parts.settings.model,
         "image": parts.settings.sandbox.image,
+        "user": user_of(parts.settings).value,
+        "isolation": checks_place(parts.settings).value,
         "models": mode.value,
     }
 

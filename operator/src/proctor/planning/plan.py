@@ -10,6 +10,7 @@ from proctor.api.errors import Problem, SpecError
 from proctor.api.task import Variant
 from proctor.planning.cells import CellMaker, Pair
 from proctor.planning.checks import criteria_problems, resolve, trial_criteria
+from proctor.planning.config_maps import missing_config_maps, with_config_maps
 from proctor.planning.kinds import Kinds
 from proctor.planning.model import Cell, RunPlan, RunSource, TrialId
 from proctor.planning.order import start_order
@@ -29,8 +30,10 @@ def plan_run(source: RunSource, kinds: Kinds, priced: Callable[[str], bool]) -> 
         SpecError: With all problems at once, each with field and remedy, and with file and line
             when ``source.places`` knows them.
     """
+    missing = tuple(missing_config_maps(source))
+    source = with_config_maps(source)
     made, problems = _cells(source, kinds, priced)
-    problems = [*name_problems(source.name), *spec_problems(source.spec), *problems]
+    problems = [*missing, *name_problems(source.name), *spec_problems(source.spec), *problems]
     _refuse(problems, source)
     tasks = [task.name for task in selected_tasks(source.spec.tasks, source.spec.select)]
     variants = [variant.name for variant in _variants(source)]

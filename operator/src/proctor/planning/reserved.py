@@ -2,9 +2,12 @@
 
 RESERVED = (
     "/proctor", "/proctor-orders", "/proctor-secrets", "/workspace", "/home/agent", "/frozen",
-    "/evidence", "/scratch", "/tmp",
+    "/evidence", "/scratch", "/tmp", "/fill",
 )  # fmt: skip
+"""Proctor's own mounts."""
+
 SYSTEM = ("/dev", "/proc", "/sys", "/var/run/proctor", "/run/proctor", "/var/run/secrets")
+"""What no volume may cover."""
 
 
 def overlap(one: str, other: str) -> bool:

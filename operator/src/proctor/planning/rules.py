@@ -3,10 +3,11 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from proctor.api.container import EnvVar
 from proctor.api.errors import Problem
 from proctor.api.evalrun import MAX_RUN_NAME, EvalRunSpec, Models, ModelsMode
 from proctor.api.secret_refs import SecretEnvVar
-from proctor.api.task import AgentSpec, EnvVar, Sandbox, Task, Variant
+from proctor.api.task import AgentSpec, Sandbox, Task, Variant
 from proctor.planning.cassette_rules import cassette_problems
 from proctor.planning.files import clashes, file_problems, laid_files
 from proctor.planning.pod_template_rules import template_problems
@@ -14,6 +15,8 @@ from proctor.planning.prompts import overlay_problems
 from proctor.planning.reserved import RESERVED, SYSTEM, overlap
 from proctor.planning.scripts import script_problems
 from proctor.planning.selecting import select_problems
+from proctor.planning.service_rules import service_problems
+from proctor.planning.workspaces import path_problems
 
 MAX_TRIALS = 20_000
 _NAME = re.compile(r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$")
@@ -61,6 +64,7 @@ def spec_problems(spec: EvalRunSpec) -> Iterator[Problem]:
 
 def _task_problems(task: Task, field: str) -> Iterator[Problem]:
     yield from file_problems(task.workspace, f"{field}.workspace")
+    yield from path_problems(task.workspace, f"{field}.workspace")
     yield from file_problems(task.reference, f"{field}.reference")
     yield from clashes(laid_files(task.workspace), f"{field}.workspace")
     yield from clashes(laid_files(task.reference), f"{field}.reference")
@@ -70,6 +74,7 @@ def _task_problems(task: Task, field: str) -> Iterator[Problem]:
 def _variant_problems(variant: Variant, field: str) -> Iterator[Problem]:
     yield from overlay_problems(variant.prompt, f"{field}.prompt")
     yield from file_problems(variant.workspace, f"{field}.workspace")
+    yield from path_problems(variant.workspace, f"{field}.workspace")
     yield from clashes(laid_files(variant.workspace), f"{field}.workspace")
     yield from _layer_problems(variant.agent, variant.sandbox, field)
 
@@ -80,6 +85,8 @@ def _layer_problems(
     if agent is not None:
         yield from _env_problems(agent.env, f"{field}.agent.env")
         yield from _env_problems(agent.secret_env, f"{field}.agent.secretEnv")
+    if sandbox is not None:
+        yield from service_problems(sandbox.services, f"{field}.sandbox.services")
     paths = sandbox.persist if sandbox else ()
     for index, path in enumerate(paths):
         yield from _persist_problems(path, paths[:index], f"{field}.sandbox.persist[{index}]")

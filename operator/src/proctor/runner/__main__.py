@@ -9,7 +9,14 @@ import sys
 
 from proctor.api.report import EXIT_NOT_STARTED
 from proctor.runner.arguments import Places, parse_arguments
-from proctor.runner.places import AgentPlaces, ChecksPlaces, NotStartedError, StagePlaces
+from proctor.runner.places import (
+    AgentPlaces,
+    ChecksPlaces,
+    FillPlaces,
+    LoopPlaces,
+    NotStartedError,
+    StagePlaces,
+)
 from proctor.runner.secret_values import phase_redactor
 
 
@@ -38,6 +45,14 @@ def _run(places: Places) -> int:
         from proctor.runner.checks import run_checks
 
         run_checks(places)
+    elif isinstance(places, FillPlaces):
+        from proctor.runner.fill import run_fill
+
+        run_fill(places)
+    elif isinstance(places, LoopPlaces):
+        from proctor.runner.loop import run_loop
+
+        run_loop(places)
     elif isinstance(places, StagePlaces):
         from proctor.runner.stage import run_stage
 

@@ -9,17 +9,24 @@ import json
 import os
 import time
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from proctor.agents.contract import Agent, Session
 from proctor.api.errors import PlatformError
 from proctor.api.events import AgentEnd, EndStatus
 from proctor.api.orders import AgentOrders
 from proctor.api.redaction import Redactor
-from proctor.api.report import AGENT_REPORT, TRANSCRIPT, AgentReport
+from proctor.api.report import (
+    AGENT_REPORT,
+    CHECKS_REPORT,
+    TRANSCRIPT,
+    AgentReport,
+    ChecksReport,
+)
 from proctor.runner.command import Place, first_failure, run_in_order
 from proctor.runner.environment import agent_environment, command_environment
 from proctor.runner.expiry import require_lifetime
+from proctor.runner.fill import require_filled
 from proctor.runner.folders import require_unused, wipe, write_new
 from proctor.runner.gateway import await_gateway
 from proctor.runner.hardening import harden
@@ -27,7 +34,7 @@ from proctor.runner.ipc import empty_shared_memory
 from proctor.runner.laying import LayingError, lay_files
 from proctor.runner.memory import MemoryWatch
 from proctor.runner.opening import open_up
-from proctor.runner.places import AgentPlaces, NotStartedError, read_key, read_orders
+from proctor.runner.places import AgentPlaces, InPlace, NotStartedError, read_key, read_orders
 from proctor.runner.printing import printable
 from proctor.runner.processes import kill_everything
 from proctor.runner.redacting import RedactedChunks, redacted_report
@@ -40,6 +47,9 @@ from proctor.runner.secret_values import (
 from proctor.runner.stopping import stop_on_signals
 from proctor.runner.transcript import Transcript, utc_now
 
+if TYPE_CHECKING:
+    from proctor.runner.in_place import Loop
+
 _END: dict[str, EndStatus] = {"timeout": "timeout", "interrupted": "stopped"}
 
 
@@ -50,6 +60,7 @@ class _Prepared:
     key: str | None
     redactor: Redactor
     transcript: Transcript
+    loop: "Loop | None"
 
 
 def run_agent(places: AgentPlaces) -> None:
@@ -67,10 +78,13 @@ def run_agent(places: AgentPlaces) -> None:
     if report.status == "completed":
         report = _hand_over(places, prepared, report)
     _freeze(places, prepared.redactor)
+    checks = _check(places, prepared, report)
     report = redacted_report(replace(report, memory_kills=watch.kills), prepared.redactor)
     wipe(places.evidence)
     write_new(places.evidence, TRANSCRIPT, prepared.transcript.close())
     write_new(places.evidence, AGENT_REPORT, json.dumps(report.to_json()).encode())
+    if checks is not None:
+        write_new(places.evidence, CHECKS_REPORT, json.dumps(checks.to_json()).encode())
 
 
 def _prepare(places: AgentPlaces) -> _Prepared:
@@ -81,7 +95,7 @@ def _prepare(places: AgentPlaces) -> _Prepared:
         key = read_key(places.key_file)
         if key is not None:
             require_lifetime(key, time.time(), orders.task_timeout_seconds)
-        require_unused(places.workspace)
+        require_filled(places.workspace) if places.filled else require_unused(places.workspace)
         places.home.mkdir(parents=True, exist_ok=True)
         wipe(places.evidence)
         if places.gateway is not None:
@@ -90,9 +104,17 @@ def _prepare(places: AgentPlaces) -> _Prepared:
         plain = command_environment(os.environ, places.home, places.workspace)
         place = Place(places.workspace, {**plain, **orders.env, **secrets}, stop)
         redactor = phase_redactor(os.environ, key)
-        return _Prepared(orders, place, key, redactor, Transcript(places.evidence, redactor))
+        transcript = Transcript(places.evidence, redactor)
+        loop = None if places.in_place is None else _know_loop(places.in_place)
+        return _Prepared(orders, place, key, redactor, transcript, loop)
     except (PlatformError, OSError, LookupError, TypeError, ValueError) as error:
         raise NotStartedError(f"{type(error).__name__}: {error}") from error
+
+
+def _know_loop(places: InPlace) -> "Loop":
+    from proctor.runner.in_place import know_loop  # hashlib: only for checks in place
+
+    return know_loop(places)
 
 
 def _set_up(places: AgentPlaces, prepared: _Prepared) -> AgentReport:
@@ -156,6 +178,18 @@ def _make_adapter(factory: str) -> Agent:
     made: Any = getattr(importlib.import_module(module), attribute)()
     agent: Agent = made
     return agent
+
+
+def _check(places: AgentPlaces, prepared: _Prepared, report: AgentReport) -> ChecksReport | None:
+    """Run the checks here, if they are to run here and there is something to check."""
+    if prepared.loop is None or report.status in ("setup_failed", "interrupted"):
+        return None
+    from proctor.runner.in_place import check_in_place
+
+    env = command_environment(os.environ, places.home, places.workspace)
+    checks = check_in_place(prepared.loop, replace(prepared.place, env=env))
+    empty_shared_memory()
+    return checks
 
 
 def _freeze(places: AgentPlaces, redactor: Redactor) -> None:

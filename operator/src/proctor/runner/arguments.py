@@ -6,9 +6,17 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from proctor.api.orders import TrialRef
-from proctor.runner.places import AgentPlaces, ChecksPlaces, GradePlaces, StagePlaces
+from proctor.runner.places import (
+    AgentPlaces,
+    ChecksPlaces,
+    FillPlaces,
+    GradePlaces,
+    InPlace,
+    LoopPlaces,
+    StagePlaces,
+)
 
-Places = StagePlaces | AgentPlaces | ChecksPlaces | GradePlaces
+Places = StagePlaces | FillPlaces | LoopPlaces | AgentPlaces | ChecksPlaces | GradePlaces
 
 
 def parse_arguments(argv: Sequence[str]) -> Places:
@@ -39,6 +47,26 @@ def _stage(parsed: argparse.Namespace) -> StagePlaces:
     return StagePlaces(parsed.to, parsed.source)
 
 
+def _add_fill(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--from", dest="source", type=Path, required=True, metavar="DIR")
+    parser.add_argument("--to", type=Path, required=True, metavar="DIR")
+
+
+def _fill(parsed: argparse.Namespace) -> FillPlaces:
+    return FillPlaces(parsed.source, parsed.to)
+
+
+def _add_loop(parser: argparse.ArgumentParser) -> None:
+    _add_common(parser)
+    parser.add_argument("--kept", type=Path, required=True, metavar="DIR")
+    parser.add_argument("--handshake", type=Path, required=True, metavar="DIR")
+    parser.add_argument("--port", type=int, required=True)
+
+
+def _loop(parsed: argparse.Namespace) -> LoopPlaces:
+    return LoopPlaces(parsed.orders, parsed.workspace, parsed.kept, parsed.handshake, parsed.port)
+
+
 def _add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--orders", type=Path, required=True, metavar="FILE")
     parser.add_argument("--workspace", type=Path, required=True, metavar="DIR")
@@ -55,6 +83,10 @@ def _add_agent(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--home", type=Path, required=True, metavar="DIR")
     parser.add_argument("--evidence", type=Path, required=True, metavar="DIR")
     parser.add_argument("--persist", type=Path, action="append", default=[], metavar="DIR")
+    parser.add_argument("--filled", action="store_true", help="the workspace was made by fill")
+    parser.add_argument("--loop-port", type=int, help="checks run here, with what loop hands over")
+    parser.add_argument("--handshake", type=Path, metavar="DIR")
+    parser.add_argument("--scratch", type=Path, metavar="DIR")
 
 
 def _agent(parsed: argparse.Namespace) -> AgentPlaces:
@@ -64,14 +96,21 @@ def _agent(parsed: argparse.Namespace) -> AgentPlaces:
         home=parsed.home,
         evidence=parsed.evidence,
         persist=tuple(parsed.persist),
+        filled=parsed.filled,
+        in_place=_in_place(parsed),
         gateway=_base(parsed.gateway),
         key_file=parsed.key_file,
     )
 
 
+def _in_place(parsed: argparse.Namespace) -> InPlace | None:
+    given = (parsed.loop_port, parsed.handshake, parsed.scratch)
+    return None if None in given else InPlace(*given)
+
+
 def _add_checks(parser: argparse.ArgumentParser) -> None:
     _add_common(parser)
-    parser.add_argument("--frozen-workspace", type=Path, required=True, metavar="DIR")
+    parser.add_argument("--frozen-workspace", type=Path, metavar="DIR", help="absent: in place")
     parser.add_argument("--home", type=Path, required=True, metavar="DIR")
     parser.add_argument("--evidence", type=Path, required=True, metavar="DIR")
     parser.add_argument("--frozen", type=_pair, action="append", default=[], metavar="SRC=DST")
@@ -95,6 +134,7 @@ def _add_grade(parser: argparse.ArgumentParser) -> None:
     _add_gateway(parser)
     parser.add_argument("--agent-evidence", type=Path, required=True, metavar="DIR")
     parser.add_argument("--checks-evidence", type=Path, metavar="DIR")
+    parser.add_argument("--kept", type=Path, metavar="DIR")
     parser.add_argument("--verdict", type=Path, required=True, metavar="FILE")
     parser.add_argument("--record", type=Path, required=True, metavar="DIR")
     for name in ("run", "task", "variant", "uid"):
@@ -109,6 +149,7 @@ def _grade(parsed: argparse.Namespace) -> GradePlaces:
         workspace=parsed.workspace,
         agent_evidence=parsed.agent_evidence,
         checks_evidence=parsed.checks_evidence,
+        kept=parsed.kept,
         verdict=parsed.verdict,
         record=parsed.record,
         trial=TrialRef(
@@ -140,6 +181,8 @@ _PHASES: dict[
     tuple[Callable[[argparse.ArgumentParser], None], Callable[[argparse.Namespace], Places], str],
 ] = {
     "stage": (_add_stage, _stage, "Lay the runtime for the task's containers."),
+    "fill": (_add_fill, _fill, "Copy a folder of the image into the workspace."),
+    "loop": (_add_loop, _loop, "Keep hidden orders until the agent is gone."),
     "agent": (_add_agent, _agent, "Fill the workspace and take the turn."),
     "checks": (_add_checks, _checks, "Run the commands of criteria on a copy."),
     "grade": (_add_grade, _grade, "Judge the evidence and write the verdict."),

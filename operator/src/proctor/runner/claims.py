@@ -99,6 +99,7 @@ def read_checks_report(folder: Path) -> ChecksReport:
     return replace(
         report,
         seconds=bounded_seconds(report.seconds),
+        memory_kills=_bounded_count(report.memory_kills) or 0,
         setup_failed=None if failure is None else printable(str(failure), _REASON_CHARACTERS),
     )
 

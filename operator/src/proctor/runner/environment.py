@@ -30,6 +30,9 @@ def command_environment(
         NPM_CONFIG_PREFIX=str(local),
         PIP_BREAK_SYSTEM_PACKAGES="1",
     )
+    # Volumes belong to root whoever works in them, and git works in nobody else's folders.
+    if "GIT_CONFIG_COUNT" not in inherited:
+        env.update(GIT_CONFIG_COUNT="1", GIT_CONFIG_KEY_0="safe.directory", GIT_CONFIG_VALUE_0="*")
     # pip falls back to the user's folder where it may not write elsewhere. Root may, so it has to
     # be told; but inside a virtual environment this variable makes every install fail.
     if os.getuid() == 0 and "VIRTUAL_ENV" not in inherited:

@@ -20,6 +20,7 @@ from proctor.runner.claims import ClaimError, read_agent_report
 from proctor.runner.graded import Graded, redacted
 from proctor.runner.judgement import Judgement
 from proctor.runner.judging import make_judge
+from proctor.runner.kept import frozen_workspace
 from proctor.runner.ledger import read_ledger
 from proctor.runner.places import GradePlaces, read_key, read_orders
 from proctor.runner.record import score_of, write_record
@@ -38,6 +39,7 @@ def run_grade(places: GradePlaces) -> None:
         OSError: When record or verdict cannot be written.
     """
     exit_on_signals()
+    places = replace(places, workspace=frozen_workspace(places.kept, places.workspace))
     key = read_key(places.key_file)
     redactor = phase_redactor(os.environ, key)
     graded = redacted(_grade(places, _read_orders(places), key, time.monotonic()), redactor)

@@ -22,24 +22,66 @@ class StagePlaces:
 
 
 @dataclass(frozen=True, slots=True)
+class FillPlaces:
+    """For ``fill``: a folder of the image, and the workspace."""
+
+    source: Path
+    target: Path
+
+
+@dataclass(frozen=True, slots=True)
 class AgentPlaces:
-    """For ``agent``; ``gateway`` and ``key_file`` are None when no model may be asked."""
+    """For ``agent``; ``gateway`` and ``key_file`` are None when no model may be asked.
+
+    ``filled``: the workspace is not empty, ``fill`` has made it.
+    """
 
     orders: Path
     workspace: Path
     home: Path
     evidence: Path
     persist: tuple[Path, ...] = ()
+    filled: bool = False
+    in_place: "InPlace | None" = None
     gateway: str | None = None
     key_file: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class ChecksPlaces:
-    """For ``checks``. ``frozen``: further folders to copy, as (from, to); HOME is one of them."""
+class InPlace:
+    """For ``agent`` when the checks run in its own container, once nothing of the agent is left.
+
+    Args:
+        port: Of ``loop``, on this pod's 127.0.0.1.
+        handshake: Folder with the one-time secret.
+        scratch: Folder for hidden files, unused until then.
+    """
+
+    port: int
+    handshake: Path
+    scratch: Path
+
+
+@dataclass(frozen=True, slots=True)
+class LoopPlaces:
+    """For ``loop``. ``kept``: its own folder; ``handshake``: shared with ``agent``."""
 
     orders: Path
-    frozen_workspace: Path
+    workspace: Path
+    kept: Path
+    handshake: Path
+    port: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChecksPlaces:
+    """For ``checks``. ``frozen``: further folders to copy, as (from, to); HOME is one of them.
+
+    ``frozen_workspace`` None: in place, in what the agent left, without a copy.
+    """
+
+    orders: Path
+    frozen_workspace: Path | None
     workspace: Path
     home: Path
     evidence: Path
@@ -49,7 +91,10 @@ class ChecksPlaces:
 
 @dataclass(frozen=True, slots=True)
 class GradePlaces:
-    """For ``grade``. ``workspace`` is the frozen one; ``record`` is made and must be unused."""
+    """For ``grade``. ``workspace`` is the frozen one; ``record`` is made and must be unused.
+
+    ``kept`` is the folder of ``loop``: the workspace that it set aside goes before ``workspace``.
+    """
 
     orders: Path
     workspace: Path
@@ -58,6 +103,7 @@ class GradePlaces:
     record: Path
     trial: TrialRef
     checks_evidence: Path | None = None
+    kept: Path | None = None
     gateway: str | None = None
     key_file: Path | None = None
 

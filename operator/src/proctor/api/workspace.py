@@ -1,0 +1,68 @@
+"""What an agent starts with, and what is hidden from it: files, and where they come from."""
+
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+from proctor.api.base import RelativePath, Spec
+from proctor.api.container import AbsolutePath
+
+Text = Annotated[str, StringConstraints(max_length=65_536)]
+
+
+class WorkspaceFile(Spec):
+    """One file to lay into a workspace before the agent starts."""
+
+    path: Annotated[RelativePath, Field(description="Path below the workspace.")]
+    content: Annotated[Text | None, Field(description="Text of the file, in UTF-8.")] = None
+    content_base64: Annotated[
+        Annotated[str, StringConstraints(max_length=262_144)] | None,
+        Field(description="Bytes of the file in base64, for what is not text."),
+    ] = None
+    executable: Annotated[bool, Field(description="Whether the file may be executed.")] = False
+
+
+class Files(Spec):
+    """A set of files."""
+
+    files: Annotated[
+        tuple[WorkspaceFile, ...],
+        Field(
+            max_length=200, description="Files; later ones replace earlier ones of the same path."
+        ),
+    ] = ()
+
+
+class ImageFolder(Spec):
+    """A folder of the task's image."""
+
+    path: Annotated[
+        AbsolutePath,
+        Field(description="Such as /testbed. The workspace is at this path, not at /workspace."),
+    ]
+
+
+class ConfigMapFiles(Spec):
+    """A ConfigMap of the run's namespace, each key a file."""
+
+    name: Annotated[
+        str,
+        StringConstraints(pattern=r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$", max_length=253),
+        Field(description="Its name. What it holds when the run is accepted counts."),
+    ]
+    path: Annotated[
+        RelativePath | None,
+        Field(description="Folder below the workspace. Absent: the workspace itself."),
+    ] = None
+
+
+class Workspace(Files):
+    """What the agent starts with: the image's folder, then the ConfigMap's files, then files."""
+
+    image: Annotated[
+        ImageFolder | None,
+        Field(description="A folder of the task's image, copied first. Needs a cluster."),
+    ] = None
+    config_map: Annotated[
+        ConfigMapFiles | None, Field(description="Files of a ConfigMap, below those of files.")
+    ] = None
