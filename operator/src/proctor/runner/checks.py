@@ -17,11 +17,12 @@ from proctor.api.report import CHECKS_REPORT, ChecksReport, ShellResult
 from proctor.runner.capture import CapturedWorkspace, CaptureLimits
 from proctor.runner.command import STREAM_BYTES, Place, first_failure, run_command, run_in_order
 from proctor.runner.copying import copy_tree
-from proctor.runner.environment import command_environment
+from proctor.runner.environment import checks_environment
 from proctor.runner.folders import require_unused, wipe, write_new
 from proctor.runner.hardening import harden
 from proctor.runner.ipc import empty_shared_memory
 from proctor.runner.laying import lay_files
+from proctor.runner.leading import remove_links_into
 from proctor.runner.memory import MemoryWatch
 from proctor.runner.places import ChecksPlaces, NotStartedError, read_orders
 from proctor.runner.printing import printable
@@ -78,7 +79,7 @@ def _prepare(places: ChecksPlaces, begin: float) -> _Checks:
     _copy_frozen(places)
     reference = places.scratch / "reference"
     reference.mkdir(mode=0o700, parents=True, exist_ok=True)
-    env = command_environment(os.environ, places.home, places.workspace)
+    env = checks_environment(os.environ, places.home, places.workspace)
     env["REFERENCE_DIR"] = str(reference)
     place = Place(places.workspace, env, stop)
     return _Checks(orders, place, reference, begin + orders.timeout_seconds)
@@ -91,6 +92,10 @@ def _copy_frozen(places: ChecksPlaces) -> None:
         for skipped in copy_tree(source, target):
             print(f"{target}: left out {printable(skipped)}", flush=True)
     places.home.mkdir(parents=True, exist_ok=True)
+    ours = (Path("/proc"), places.orders.parent, places.scratch, places.evidence)
+    for target in (places.workspace, places.home, *(copy for _, copy in places.frozen)):
+        for removed in remove_links_into(target, ours):
+            print(f"{target}: left out {printable(removed)}", flush=True)
 
 
 def _run(checks: _Checks, criterion: CriterionCommands) -> tuple[CommandResult, ...]:
