@@ -8,7 +8,7 @@ from pathlib import Path
 
 import yaml
 
-from agent_suites import Ended, SuiteAgent, spec_of
+from agent_suites import NO_WORDS, Ended, SuiteAgent, spec_of
 from cluster.kube import Kubectl, an_evalrun
 from proctor.local.files import remove_tree
 
@@ -37,10 +37,14 @@ def run_locally(agents: Sequence[SuiteAgent], seed: str, folder: Path) -> Mappin
 
 
 def run_on_cluster(
-    kube: Kubectl, name: str, agents: Sequence[SuiteAgent], seed: str
+    kube: Kubectl,
+    name: str,
+    agents: Sequence[SuiteAgent],
+    seed: str,
+    words: Mapping[str, str] = NO_WORDS,
 ) -> Mapping[str, Ended]:
     """How each agent's trial ended, by task name."""
-    kube.run(name, spec_of(agents, seed))
+    kube.run(name, spec_of(agents, seed, words))
     run = kube.finished(name, timeout=1200)
     assert run["status"]["trials"]["total"] == len(agents), run["status"]["conditions"]
     ended = {}

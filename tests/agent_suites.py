@@ -78,6 +78,8 @@ class Ended:
     reason: str
 
 
+NO_WORDS: Mapping[str, str] = {}
+
 MISSING = Ended(None, None, "there is no such trial")
 
 
@@ -106,11 +108,13 @@ def needle_of(seed: str, name: str) -> str:
     return f"needle-{hashlib.sha256(f'{seed}/{name}'.encode()).hexdigest()[:32]}"
 
 
-def spec_of(agents: Iterable[SuiteAgent], seed: str) -> dict[str, Any]:
-    """The spec of an EvalRun with a task for each agent."""
+def spec_of(
+    agents: Iterable[SuiteAgent], seed: str, words: Mapping[str, str] = NO_WORDS
+) -> dict[str, Any]:
+    """The spec of an EvalRun with a task for each agent; ``words`` are put in like the needle."""
     return {
         "agent": {"type": "command"},
-        "tasks": [_task(agent, needle_of(seed, agent.name)) for agent in agents],
+        "tasks": [_task(agent, {NEEDLE: needle_of(seed, agent.name), **words}) for agent in agents],
         "models": {"mode": "Scripted", "script": {"inline": "rules: [{answer: {text: hi}}]"}},
         "limits": {"taskTimeoutSeconds": 60, "gradeTimeoutSeconds": 90, "maxModelCalls": 20},
         "failurePolicy": {"infraRetries": 0},
@@ -136,7 +140,7 @@ def with_controls(agents: Sequence[SuiteAgent], honest: SuiteAgent) -> tuple[Sui
     return (*agents, *controls.values())
 
 
-def _task(agent: SuiteAgent, needle: str) -> dict[str, Any]:
+def _task(agent: SuiteAgent, words: Mapping[str, str]) -> dict[str, Any]:
     file = f"agent{agent.script.suffix}"
     program = "python3" if agent.script.suffix == ".py" else "sh"
     more = dict(agent.task or {})
@@ -147,11 +151,14 @@ def _task(agent: SuiteAgent, needle: str) -> dict[str, Any]:
         "prompt": "Write the answer into answer.txt.",
         "agent": {"options": {"command": f"{program} {file}"}},
         "workspace": {"files": [*files]},
-        "reference": {"files": [*hidden, {"path": HIDDEN, "content": needle}]},
+        "reference": {"files": [*hidden, {"path": HIDDEN, "content": NEEDLE}]},
         "criteria": [dict(criterion) for criterion in agent.criteria],
         **more,
     }
-    filled: dict[str, Any] = json.loads(json.dumps(task).replace(NEEDLE, needle))
+    text = json.dumps(task)
+    for word, meaning in words.items():
+        text = text.replace(word, meaning)
+    filled: dict[str, Any] = json.loads(text)
     filled["workspace"]["files"].append({"path": file, "content": agent.script.read_text()})
     return filled
 

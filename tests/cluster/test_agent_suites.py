@@ -3,12 +3,15 @@
 import uuid
 from pathlib import Path
 
+import pytest
+
 from agent_runs import LINES, run_on_cluster
 from agent_suites import lines, load, with_controls, wrongs
 
 TESTS = Path(__file__).parents[1]
 HONEST = [agent for agent in load(TESTS / "honest" / "agents") if "cluster" in agent.where]
 ATTACKS = [agent for agent in load(TESTS / "attacks" / "agents") if "cluster" in agent.where]
+NETWORK = [agent for agent in ATTACKS if agent.enforced]
 (KNOWS,) = (agent for agent in HONEST if agent.name == "knows")
 
 
@@ -26,3 +29,44 @@ def test_honest_agents_pass(kube, record_property):
 
     record_property(LINES, lines(HONEST, ended))
     assert wrongs(HONEST, ended) == {}
+
+
+@pytest.fixture
+def addresses(kube, images):
+    """What the words in the prompts of the network's agents stand for; all of it answers."""
+    container = {
+        "name": "listener",
+        "image": images["default"],
+        "imagePullPolicy": "IfNotPresent",
+        "command": ["python3", "-m", "http.server", "8080", "--directory", "/tmp"],
+        "readinessProbe": {"tcpSocket": {"port": 8080}},
+        "securityContext": {
+            "allowPrivilegeEscalation": False,
+            "capabilities": {"drop": ["ALL"]},
+            "runAsNonRoot": True,
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
+    }
+    spec = {"containers": [container], "terminationGracePeriodSeconds": 0}
+    kube.apply({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "listener"}, "spec": spec})
+    kube("wait", "pod/listener", "--for=condition=Ready", "--timeout=120s")
+    service = kube("get", "service", "kubernetes", "--namespace=default",
+                   "--output=jsonpath={.spec.clusterIP}")  # fmt: skip
+    servers = kube("get", "service", "--namespace=kube-system", "--selector=k8s-app=kube-dns",
+                   "--output=jsonpath={.items[0].spec.clusterIP}")  # fmt: skip
+    status = kube.get("pod", "listener")["status"]
+    yield {
+        "API_SERVER": f"{service}:443",
+        "LISTENER": f"{status['podIP']}:8080",
+        "NAME_SERVER": servers,
+        "NODE": f"{status['hostIP']}:10250",
+    }
+    kube("delete", "pod", "listener")
+
+
+def test_agents_of_the_network_reach_what_nothing_forbids(kube, addresses, record_property):
+    """So that their check can fail: it is to pass where NetworkPolicies are enforced."""
+    ended = run_on_cluster(kube, "network", NETWORK, uuid.uuid4().hex, addresses)
+
+    record_property(LINES, lines(NETWORK, ended))
+    assert wrongs(NETWORK, ended).keys() == {agent.name for agent in NETWORK}

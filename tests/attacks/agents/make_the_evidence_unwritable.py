@@ -1,5 +1,4 @@
 import os
-import shutil
 from pathlib import Path
 
 folder = Path("/evidence/agent" if os.path.isdir("/evidence/agent") else "../evidence/agent")
@@ -14,4 +13,3 @@ for name in ("agent.json", "transcript.jsonl", "checks.json"):
     deep.mkdir(parents=True)
     deep.chmod(0)
 os.chmod(folder, 0)
-shutil.rmtree("/proctor", ignore_errors=True)
