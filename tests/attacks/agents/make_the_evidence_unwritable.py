@@ -1,3 +1,4 @@
+import contextlib
 import os
 from pathlib import Path
 
@@ -12,4 +13,5 @@ for name in ("agent.json", "transcript.jsonl", "checks.json"):
             break
     deep.mkdir(parents=True)
     deep.chmod(0)
-os.chmod(folder, 0)
+with contextlib.suppress(OSError):  # it may be root's
+    os.chmod(folder, 0)

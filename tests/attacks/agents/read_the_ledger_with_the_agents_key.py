@@ -21,7 +21,7 @@ def ask(method, path, body=None, headers=()):
 MESSAGE = json.dumps({"model": "m", "max_tokens": 5,
                       "messages": [{"role": "user", "content": "hi"}]}).encode()  # fmt: skip
 opened = ["tried"]
-for path in ("/proctor/v1/ledger", "/proctor/v1/bills/x/1", "/proctor/v1/runs/x", "/metrics",
+for path in ("/proctor/v1/ledger", "/proctor/v1/bills/x/1", "/proctor/v1/runs/x",
              "/proctor/v1/../v1/ledger", "/v1/messages/../../proctor/v1/ledger"):  # fmt: skip
     for method in ("GET", "POST", "PUT", "DELETE"):
         if ask(method, path, b"{}" if method != "GET" else None) < 400:
