@@ -17,4 +17,5 @@ def test_attacks_gain_nothing_by_proctor_run(tmp_path, record_property):
     ended = run_locally(agents, uuid.uuid4().hex, tmp_path)
 
     record_property(LINES, lines(agents, ended))
-    assert wrongs(agents, ended) == {}
+    found = wrongs(agents, ended)
+    assert not found, "\n".join(f"{name}: {text}" for name, text in found.items())

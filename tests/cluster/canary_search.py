@@ -1,14 +1,17 @@
 """Looks for texts in all containers of a node: environments, command lines, memory, files.
 
 Runs as root in a privileged pod that sees the host's processes. Reads what to look for from
-standard input, as JSON ``{name: text}``, so that it is in no command line. Prints a JSON list of
-``[pod UID, container ID, where, name]``. Its own pod finds itself; the caller leaves that out.
+standard input, as JSON ``{name: text}``, so that it is in no command line. Its argument is when the
+texts came to be, in seconds since the epoch: a file that nobody changed since cannot hold them.
+Prints a JSON list of ``[pod UID, container ID, where, name]``. Its own pod finds itself; the caller
+leaves that out.
 """
 
 import base64
 import json
 import os
 import re
+import stat
 import sys
 
 POD = re.compile(r"pod([0-9a-f]{8}[-_][0-9a-f_-]{27})")
@@ -74,17 +77,21 @@ def parts_of(pid):
     yield "memory", blocks_of_memory(pid)
 
 
-def files_below(root):
+def files_below(root, since):
     for folder, folders, files in os.walk(root):
         if folder == root:
             folders[:] = [name for name in folders if name not in LEFT_OUT]
         for name in files:
             path = os.path.join(folder, name)
-            if os.path.isfile(path) and not os.path.islink(path):
+            try:
+                found = os.lstat(path)
+            except OSError:
+                continue
+            if stat.S_ISREG(found.st_mode) and found.st_ctime >= since:
                 yield path, path.removeprefix(root)
 
 
-def search(wanted):
+def search(wanted, since):
     searched = set()
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -102,17 +109,21 @@ def search(wanted):
             yield (*place, "searched", "")
         except OSError:
             continue  # it has ended
-        for path, inside in files_below(f"/proc/{pid}/root"):
-            try:
-                names = found_in(blocks_of_file(path), wanted)
-            except OSError:
-                continue
-            yield from ((*place, inside, name) for name in names)
+        yield from search_files(pid, place, wanted, since)
+
+
+def search_files(pid, place, wanted, since):
+    for path, inside in files_below(f"/proc/{pid}/root", since):
+        try:
+            names = found_in(blocks_of_file(path), wanted)
+        except OSError:
+            continue
+        yield from ((*place, inside, name) for name in names)
 
 
 def main():
     wanted = {name: forms(text) for name, text in json.load(sys.stdin).items()}
-    print(json.dumps(sorted(set(search(wanted)))))
+    print(json.dumps(sorted(set(search(wanted, float(sys.argv[1]))))))
 
 
 if __name__ == "__main__":

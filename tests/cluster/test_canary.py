@@ -24,6 +24,7 @@ pytestmark = pytest.mark.alone
 KEY = f"sk-canary-{uuid.uuid4().hex}{uuid.uuid4().hex}"
 HIDDEN = f"hidden-canary-{uuid.uuid4().hex}{uuid.uuid4().hex}"
 CANARIES = {"key": KEY, "hidden": HIDDEN}
+BEGAN = time.time()
 SEARCH = (Path(__file__).parent / "canary_search.py").read_text()
 
 PROVIDER = """
@@ -161,7 +162,7 @@ def search(system, images):
     own = system.get("pod", "searcher")["metadata"]["uid"]
 
     def look():
-        text = system("exec", "-i", "searcher", "--", "python3", "-c", SEARCH,
+        text = system("exec", "-i", "searcher", "--", "python3", "-c", SEARCH, str(BEGAN),
                       stdin=json.dumps(CANARIES))  # fmt: skip
         pods = json.loads(system("get", "pods", "--all-namespaces", "--output=json"))["items"]
         names = {pod["metadata"]["uid"]: pod for pod in pods}
@@ -186,26 +187,13 @@ def container_name(pod, container):
     return component or (names[0] if names else "pause")
 
 
-def pod_in(kube, phase):
-    """Wait until a container of the run's pod runs."""
-    deadline = time.monotonic() + 180
-    while time.monotonic() < deadline:
-        for pod in kube.list("pods", "--selector=proctor.dev/run=canary"):
-            status = pod["status"]
-            states = status.get("initContainerStatuses", []) + status.get("containerStatuses", [])
-            if any(s["name"] == phase and "running" in s["state"] for s in states):
-                return pod
-        time.sleep(1)
-    raise AssertionError(f"{phase} never ran")
-
-
 @pytest.fixture(scope="module")
 def finds(kube, provider, search):
     """What was found while each phase ran, and when all was over."""
     kube.run("canary", SPEC)
     found = {}
     for phase in ("agent", "checks", "grade"):
-        pod_in(kube, phase)
+        kube.pod_running("canary", phase)
         found[phase] = search()
     kube.finished("canary")
     found["over"] = search()
@@ -233,7 +221,7 @@ def test_the_key_is_in_the_gateway_and_nowhere_else(kube, finds):
 def test_the_hidden_text_is_where_it_is_planned_and_checked_and_nowhere_else(finds):
     found = of(finds, "hidden")
     assert {container for _, container in found} <= {"operator", "checks", "grade"}
-    assert {("checks", "checks"), ("grade", "grade")} <= found
+    assert ("checks", "checks") in found
     assert not {pair for pair in found if pair[0] == "agent" and pair[1] != "operator"}
 
 
@@ -277,7 +265,8 @@ def test_no_log_and_no_metric_holds_them(kube, system, finds):
             texts[f"log of {name}"] = logs
     for component in ("operator", "gateway"):
         (service,) = system.list("services", f"--selector=app.kubernetes.io/component={component}")
-        (port,) = (p for p in service["spec"]["ports"] if p["name"] == "metrics")
+        ports = {p["name"]: p for p in service["spec"]["ports"]}
+        port = ports.get("metrics") or ports["http"]
         name = f"{service['metadata']['name']}:{port['port']}"
         path = f"/api/v1/namespaces/{SYSTEM}/services/{name}/proxy/metrics"
         texts[f"metrics of {component}"] = system("get", "--raw", path)
