@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -66,6 +67,19 @@ class Kubectl:
             timeout=timeout + 30,
         )  # fmt: skip
         return self.get("evalrun", name)
+
+    def pod_running(self, run: str, container: str, timeout: float = 180) -> dict[str, Any]:
+        """Wait until this container of the run's only pod runs, and return the pod."""
+        deadline = time.monotonic() + timeout
+        while time.monotonic() < deadline:
+            for pod in self.list("pods", f"--selector=proctor.dev/run={run}"):
+                status = pod.get("status", {})
+                states = [*status.get("initContainerStatuses", ())]
+                states += status.get("containerStatuses", ())
+                if any(s["name"] == container and "running" in s["state"] for s in states):
+                    return pod
+            time.sleep(0.5)
+        raise TimeoutError(f"{container} of {run} did not run within {timeout:g} s")
 
     def trials(self, run: str) -> Sequence[dict[str, Any]]:
         """The EvalTrials of a run, in the order of task, variant and repeat."""

@@ -205,6 +205,15 @@ async def test_a_pod_without_a_trial_is_refused(kube: Kube) -> None:
     assert await refusal(kube, token) == "there is no EvalTrial team/run-1-abc"
 
 
+async def test_a_token_of_an_ended_trial_is_refused_although_its_pod_is_kept(kube: Kube) -> None:
+    """A trial that died before ``grade`` left its agent's account open for as long as the pod."""
+    token = a_pod(kube)
+    assert isinstance(await kube.accounts.find(token), Admitted)
+    kube.server.end_trial("run-1-abc", "AgentError")
+    kube.seconds = 5
+    assert await refusal(kube, token) == "the trial has ended"
+
+
 async def test_a_token_for_two_audiences_is_refused(kube: Kube) -> None:
     token = kube.server.issue("t", AGENT_AUDIENCE, JUDGE_AUDIENCE, pod="run-1-abc-1")
     assert "several audiences" in await refusal(kube, token)

@@ -42,7 +42,11 @@ class FakeApiServer:
                 "creationTimestamp": "2026-01-31T09:00:00Z",
             },
             "spec": {**fields, **spec},
+            "status": {},
         }
+
+    def end_trial(self, name: str, outcome: str) -> None:
+        self.trials["team", name]["status"] = {"outcome": outcome}
 
     def add_config_map(self, name: str, data: dict[str, str], *, immutable: bool = True) -> None:
         self.config_maps["team", name] = {"immutable": immutable, "data": data}

@@ -2,7 +2,11 @@ from pathlib import Path
 
 import pytest
 
-from proctor.runner.environment import agent_environment, command_environment
+from proctor.runner.environment import (
+    agent_environment,
+    checks_environment,
+    command_environment,
+)
 
 HOME, WORKSPACE = Path("/h"), Path("/w")
 
@@ -34,6 +38,13 @@ def test_image_variables_are_kept_and_installs_land_in_home():
 
 def test_image_without_path_gets_the_usual_one():
     assert command_environment({}, HOME, WORKSPACE)["PATH"].endswith(":/usr/bin:/sbin:/bin")
+
+
+def test_programs_of_the_image_win_over_those_of_the_agent_in_checks():
+    env = checks_environment({"PATH": "/img/bin:/bin"}, HOME, WORKSPACE)
+
+    assert env["PATH"] == "/img/bin:/bin:/h/.local/bin"
+    assert env["HOME"] == "/h"
 
 
 def test_virtual_environment_keeps_pip_usable():

@@ -269,3 +269,17 @@ def test_evidence_that_is_flooded_is_bounded(folders):
 
     assert (folders.checks_evidence / "checks.json").stat().st_size < 64 * 2**20
     assert folders.checks_report().results[0][0].truncated
+
+
+def test_shell_that_the_agent_planted_does_not_run_the_checks(folders):
+    """HOME's programs came first on PATH: a planted ``sh`` made every check pass."""
+    script = """
+        mkdir -p "$HOME/.local/bin"; cd "$HOME/.local/bin"
+        printf '#!/bin/true\\n' > sh; cp sh grep; chmod +x sh grep
+    """
+    criteria = grade_orders(run_command("grep -q 42 answer"))
+    checks = checks_orders(some_commands("grep -q 42 answer"))
+
+    verdict = graded(folders, agent_orders(script), criteria, checks)
+
+    assert (verdict.outcome, verdict.score) == (Outcome.FAILED, 0)

@@ -7,7 +7,8 @@ import pytest
 
 from proctor.api.verdict import Scored, Unscored
 from proctor.runner.judgement import Judgement
-from proctor.runner.worker import WorkerLimits, judge_in_worker
+from proctor.runner.memory import Memory
+from proctor.runner.worker import WorkerLimits, judge_in_worker, worker_memory
 
 
 def limits(**changes):
@@ -132,3 +133,16 @@ def test_system_error_of_judging_is_a_limit_of_the_evidence():
 
     assert [one.verdict.score for one in judged] == [0.0, 1.0]
     assert "SystemError" in judged[0].verdict.explanation
+
+
+@pytest.mark.parametrize(
+    ("container", "most"),
+    [
+        pytest.param(None, 1 << 30, id="no-limit"),
+        pytest.param(Memory(limit=512 << 20, used=0), 384 << 20, id="small"),
+        pytest.param(Memory(limit=8 << 30, used=0), 1 << 30, id="large"),
+    ],
+)
+def test_child_is_given_less_than_its_container_has(container, most):
+    """Where the kernel kills whole containers, evidence that eats it all left no verdict."""
+    assert worker_memory(container) == most

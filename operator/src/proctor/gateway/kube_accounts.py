@@ -1,7 +1,8 @@
 """Accounts of a gateway in a cluster: projected tokens of trial pods.
 
 A token says which pod holds it; the pod's name says which trial and attempt it is; the EvalTrial
-says which attempt is the current one, and what it may use.
+says which attempt is the current one, what it may use, and whether it has ended: the token of a pod
+that is kept is good for as long as the pod is there.
 """
 
 import hashlib
@@ -104,6 +105,8 @@ class KubeAccounts:
         spec, metadata = _spec(body), body["metadata"]
         if spec.attempt != attempt:
             raise _RefusedError(not_current(attempt, spec.attempt).reason)
+        if (body.get("status") or {}).get("outcome"):
+            raise _RefusedError("the trial has ended")
         return Account(
             trial_uid=metadata["uid"],
             attempt=attempt,

@@ -2,7 +2,7 @@
 
 RESERVED = (
     "/proctor", "/proctor-orders", "/proctor-secrets", "/workspace", "/home/agent", "/frozen",
-    "/evidence", "/scratch", "/tmp", "/fill",
+    "/evidence", "/scratch", "/tmp", "/fill", "/kept",
 )  # fmt: skip
 """Proctor's own mounts."""
 

@@ -24,7 +24,11 @@ from proctor.api.report import (
     ChecksReport,
 )
 from proctor.runner.command import Place, first_failure, run_in_order
-from proctor.runner.environment import agent_environment, command_environment
+from proctor.runner.environment import (
+    agent_environment,
+    checks_environment,
+    command_environment,
+)
 from proctor.runner.expiry import require_lifetime
 from proctor.runner.fill import require_filled
 from proctor.runner.folders import require_unused, wipe, write_new
@@ -186,8 +190,9 @@ def _check(places: AgentPlaces, prepared: _Prepared, report: AgentReport) -> Che
         return None
     from proctor.runner.in_place import check_in_place
 
-    env = command_environment(os.environ, places.home, places.workspace)
-    checks = check_in_place(prepared.loop, replace(prepared.place, env=env))
+    env = checks_environment(os.environ, places.home, places.workspace)
+    folders = {places.workspace, places.home, *places.persist}
+    checks = check_in_place(prepared.loop, replace(prepared.place, env=env), folders)
     empty_shared_memory()
     return checks
 

@@ -8,6 +8,7 @@ import json
 import os
 import time
 from dataclasses import replace
+from pathlib import Path
 
 from proctor.api.errors import PlatformError
 from proctor.api.orders import ChecksOrders
@@ -15,10 +16,11 @@ from proctor.api.report import CHECKS_REPORT
 from proctor.runner.checking import carry_out
 from proctor.runner.command import Place
 from proctor.runner.copying import copy_tree
-from proctor.runner.environment import command_environment
+from proctor.runner.environment import checks_environment
 from proctor.runner.folders import require_unused, wipe, write_new
 from proctor.runner.hardening import harden
 from proctor.runner.ipc import empty_shared_memory
+from proctor.runner.leading import remove_links_into
 from proctor.runner.memory import MemoryWatch
 from proctor.runner.places import ChecksPlaces, NotStartedError, read_orders
 from proctor.runner.printing import printable
@@ -55,7 +57,8 @@ def _prepare(places: ChecksPlaces) -> tuple[ChecksOrders, Place]:
     if places.frozen_workspace is not None:
         _copy_frozen(places)
     places.home.mkdir(parents=True, exist_ok=True)
-    env = command_environment(os.environ, places.home, places.workspace)
+    _cut_links(places)
+    env = checks_environment(os.environ, places.home, places.workspace)
     return orders, Place(places.workspace, env, stop)
 
 
@@ -66,3 +69,11 @@ def _copy_frozen(places: ChecksPlaces) -> None:
         require_unused(target)
         for skipped in copy_tree(source, target):
             print(f"{target}: left out {printable(skipped)}", flush=True)
+
+
+def _cut_links(places: ChecksPlaces) -> None:
+    """Nothing of the agent leads a check to our own files."""
+    ours = (Path("/proc"), places.orders.parent, places.scratch, places.evidence)
+    for target in (places.workspace, places.home, *(copy for _, copy in places.frozen)):
+        for removed in remove_links_into(target, ours):
+            print(f"{target}: left out {printable(removed)}", flush=True)

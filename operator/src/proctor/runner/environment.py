@@ -40,6 +40,16 @@ def command_environment(
     return env
 
 
+def checks_environment(inherited: Mapping[str, str], home: Path, workspace: Path) -> dict[str, str]:
+    """A command's environment, where programs of the image win over those that lie below HOME.
+
+    What the agent installed is found; what it named ``sh``, ``grep`` or ``python3`` is not.
+    """
+    env = command_environment(inherited, home, workspace)
+    own, _, of_image = env["PATH"].partition(os.pathsep)
+    return {**env, "PATH": f"{of_image}{os.pathsep}{own}"}
+
+
 def agent_environment(
     base: Mapping[str, str], gateway_url: str | None, key: str | None, model: str | None
 ) -> dict[str, str]:

@@ -22,12 +22,13 @@ from proctor.runner.judgement import Judgement
 from proctor.runner.judging import make_judge
 from proctor.runner.kept import frozen_workspace
 from proctor.runner.ledger import read_ledger
+from proctor.runner.memory import read_memory
 from proctor.runner.places import GradePlaces, read_key, read_orders
 from proctor.runner.record import score_of, write_record
 from proctor.runner.recording import record_parts
 from proctor.runner.secret_values import phase_redactor
 from proctor.runner.stopping import exit_on_signals
-from proctor.runner.worker import WorkerLimits, judge_in_worker
+from proctor.runner.worker import WorkerLimits, judge_in_worker, worker_memory
 from proctor.scoring.trial import CriterionResult, TrialFacts, trial_outcome
 
 
@@ -97,7 +98,7 @@ def _judge(
     return judge_in_worker(
         len(orders.criteria),
         lambda: make_judge(orders, places, registry),
-        WorkerLimits(deadline),
+        WorkerLimits(deadline, memory_bytes=worker_memory(read_memory())),
     )
 
 

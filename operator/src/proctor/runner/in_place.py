@@ -5,6 +5,7 @@ every program that it replaced.
 """
 
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +15,9 @@ from proctor.api.report import ChecksReport
 from proctor.runner.checking import carry_out
 from proctor.runner.command import Place
 from proctor.runner.handover import ask, take_secret
+from proctor.runner.leading import remove_links_into
 from proctor.runner.places import InPlace
+from proctor.runner.printing import printable
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +39,10 @@ def know_loop(places: InPlace) -> Loop:
     return Loop(places.port, take_secret(places.handshake), places.scratch)
 
 
-def check_in_place(loop: Loop, place: Place) -> ChecksReport:
+def check_in_place(loop: Loop, place: Place, folders: Iterable[Path]) -> ChecksReport:
     """Get the hidden orders and carry them out; without them the report says why.
+
+    Symlinks in ``folders`` that lead to hidden files or into ``/proc`` are taken away first.
 
     Raises:
         PlatformError: When processes survived.
@@ -48,4 +53,7 @@ def check_in_place(loop: Loop, place: Place) -> ChecksReport:
         orders = ChecksOrders.from_json(ask(loop.port, loop.secret))
     except (PlatformError, LookupError, TypeError, ValueError) as error:
         return ChecksReport({}, setup_failed=str(error))
+    for folder in folders:
+        for removed in remove_links_into(folder, (Path("/proc"), loop.scratch)):
+            print(f"{folder}: taken away {printable(removed)}", flush=True)
     return carry_out(orders, place, loop.scratch, begin)

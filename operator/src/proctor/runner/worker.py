@@ -17,9 +17,11 @@ from dataclasses import dataclass
 
 from proctor.api.verdict import Scored, Unscored
 from proctor.runner.judgement import EXHAUSTED, Judgement
+from proctor.runner.memory import Memory
 
 CRITERION_SECONDS = 30.0
 _MOST_MEMORY = 1 << 30
+_SHARE = 0.75
 _LINE_BYTES = 1 << 20
 
 Judge = Callable[[int], Judgement]
@@ -32,6 +34,15 @@ class WorkerLimits:
     deadline: float
     criterion_seconds: float = CRITERION_SECONDS
     memory_bytes: int = _MOST_MEMORY
+
+
+def worker_memory(container: Memory | None) -> int:
+    """Most bytes of a child: less than its container has, where the kernel would end all of it.
+
+    Args:
+        container: None: it has no limit.
+    """
+    return _MOST_MEMORY if container is None else min(_MOST_MEMORY, int(container.limit * _SHARE))
 
 
 def judge_in_worker(count: int, make: Callable[[], Judge], limits: WorkerLimits) -> list[Judgement]:

@@ -1,0 +1,1 @@
+echo 'yes no; yes no >&2' > main.sh

@@ -1,0 +1,3 @@
+held = []
+while True:
+    held.append(b"x" * (64 << 20))

@@ -1,0 +1,6 @@
+import resource
+import time
+
+resource.prlimit(1, resource.RLIMIT_STACK, (0, 0))
+time.sleep(2)
+print("x" * 100_000)

@@ -1,0 +1,1 @@
+echo 'mkfifo answer.txt 2>/dev/null; rm -f other; mkfifo other; exec sleep 300' > main.sh

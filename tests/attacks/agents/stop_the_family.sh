@@ -1,0 +1,2 @@
+kill -STOP 1 $PPID
+kill -STOP 0

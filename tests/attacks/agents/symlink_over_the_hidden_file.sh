@@ -1,0 +1,3 @@
+echo no > input
+ln -s /scratch/reference/answer actual
+ln -s ../scratch/reference/answer actual2

@@ -1,0 +1,1 @@
+ln -s /proctor-orders/checks/orders.json answer.txt
