@@ -40,6 +40,7 @@ def test_the_operator_may_do_exactly_this():
         ("", "pods"): ("get", "list", "watch", "create", "patch", "delete"),
         ("", "configmaps"): ("get", "create"),
         ("", "serviceaccounts"): ("get", "create"),
+        ("networking.k8s.io", "networkpolicies"): ("get", "list", "watch", "create", "patch"),
     }
 
 
@@ -98,6 +99,8 @@ def test_the_schema_knows_every_value():
         pytest.param({"trials": {"userId": 0}}, id="trials-as-root"),
         pytest.param({"trials": {"finishedPods": "Sometimes"}}, id="unknown-word"),
         pytest.param({"watchNamespaces": "team"}, id="a-word-for-a-list"),
+        pytest.param({"network": {"clusterRanges": ["10.0.0.1"]}}, id="an-address-for-a-block"),
+        pytest.param({"network": {"dnsPorts": []}}, id="no-port-for-names"),
     ],
 )
 def test_the_schema_refuses_what_would_do_nothing_or_harm(change):

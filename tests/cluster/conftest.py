@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from cluster.harness.paths import State
 from cluster.kube import Kubectl
 
 REPOSITORY = Path(__file__).parents[2]
@@ -27,6 +28,15 @@ def tool(name, *arguments, timeout=3000):
     )
     assert result.returncode == 0, f"{name} {arguments}: {result.stderr[-2000:]}"
     return result.stdout
+
+
+def enforces_policies():
+    """Whether the cluster enforces NetworkPolicies; of one of your own, PROCTOR_TEST_ENFORCES."""
+    said = os.environ.get("PROCTOR_TEST_ENFORCES")
+    if said:
+        return said == "yes"
+    state = State.from_environ(os.environ)
+    return not state.root.exists() or (state.logs / "kube-router.log").exists()
 
 
 @pytest.fixture(scope="session")
@@ -51,7 +61,8 @@ def install(images):
             "gateway": images["gateway"],
             "runner": images["runner"],
             "task": images["default"],
-        }
+        },
+        "network": {"requireEnforcement": enforces_policies()},
     }
     command = ["helm", "upgrade", RELEASE, REPOSITORY / "charts" / "proctor", "--install",
                "--namespace", SYSTEM, "--create-namespace", "--wait", "--timeout=180s",

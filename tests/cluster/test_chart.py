@@ -86,6 +86,56 @@ def test_the_operator_can_read_its_settings():
     assert settings.namespaces == ()
 
 
+def test_what_trials_may_reach_is_what_the_gateways_service_and_pods_have():
+    documents = render()
+    service = of_kind(documents, "Service")["proctor-gateway"]
+    pods = of_kind(documents, "StatefulSet")["proctor-gateway"]["spec"]["template"]
+    network = operator_settings().network
+    ports = {one["port"]: one["targetPort"] for one in service["spec"]["ports"]}
+    assert ports[network.gateway.port] == network.gateway.port
+    assert ports[network.gateway.canary] == network.gateway.canary
+    assert network.gateway.pod_labels.items() <= pods["metadata"]["labels"].items()
+    assert network.gateway.pod_labels == service["spec"]["selector"]
+    (container,) = pods["spec"]["containers"]
+    assert {f"--port={network.gateway.port}", f"--canary-port={network.gateway.canary}"} <= set(
+        container["args"]
+    )
+    assert network.require_enforcement
+
+
+def test_no_other_policy_can_close_the_canary():
+    (policy,) = of_kind(render(), "NetworkPolicy").values()
+    network = operator_settings().network
+    assert policy["spec"]["podSelector"]["matchLabels"] == network.gateway.pod_labels
+    (rule,) = policy["spec"]["ingress"]
+    assert "from" not in rule
+    assert network.gateway.canary in [one["port"] for one in rule["ports"]]
+
+
+def test_probes_and_metrics_are_not_on_the_port_of_trials():
+    documents = render({"serviceMonitor": {"enabled": True}})
+    (container,) = pod_specs(documents)["StatefulSet", "proctor-gateway"]["containers"]
+    port = {one["name"]: one["containerPort"] for one in container["ports"]}["metrics"]
+    kinds = ("startupProbe", "livenessProbe", "readinessProbe")
+    assert {container[kind]["httpGet"]["port"] for kind in kinds} == {"metrics"}
+    (endpoint,) = of_kind(documents, "ServiceMonitor")["proctor-gateway"]["spec"]["endpoints"]
+    assert endpoint["port"] == "metrics"
+    assert port != operator_settings().network.gateway.port
+    assert f"--probe-port={port}" in container["args"]
+
+
+def test_the_operator_reads_its_own_services_and_no_other():
+    role = of_kind(render({"watchNamespaces": ["a"]}), "Role")["proctor-operator-services"]
+    assert role["rules"] == [
+        {
+            "apiGroups": [""],
+            "resources": ["services"],
+            "resourceNames": ["proctor-gateway"],
+            "verbs": ["get"],
+        }
+    ]
+
+
 def test_the_gateway_can_read_its_configuration_and_finds_keys_in_files():
     price = {
         "model": "m",

@@ -79,6 +79,9 @@ priorityClassName: {{ . }}
 - apiGroups: [""]
   resources: [configmaps, serviceaccounts]
   verbs: [get, create]
+- apiGroups: [networking.k8s.io]
+  resources: [networkpolicies]
+  verbs: [get, list, watch, create, patch]
 {{- end }}
 
 {{/* What the gateway may read there: limits of trials, scripts. */}}

@@ -144,6 +144,7 @@ def test_the_record_is_told_suite_agent_model_image_and_who_answers():
         "model": "claude-x",
         "image": "example.test/x:1",
         "models": "Scripted",
+        "egress": "ModelOnly",
     }
     assert (cell.models, cell.persist) == (ModelsMode.SCRIPTED, ("/opt/x",))
 

@@ -11,6 +11,7 @@ from proctor.api.base import (
     Spec,
     TaskName,
 )
+from proctor.api.egress import Egress
 
 MAX_CRITERIA = 50
 Text = Annotated[str, StringConstraints(max_length=65_536)]
@@ -217,6 +218,9 @@ class Sandbox(Spec):
         ),
     ] = ()
     resources: Annotated[Resources | None, Field(description="CPU, memory and disk.")] = None
+    egress: Annotated[
+        Egress | None, Field(description="What the trial may reach. Absent: mode ModelOnly.")
+    ] = None
 
 
 class Task(Spec):

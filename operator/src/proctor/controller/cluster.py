@@ -35,6 +35,8 @@ EVAL_TRIALS = Kind(GROUP, VERSION, "evaltrials", "EvalTrial")
 PODS = Kind("", "v1", "pods", "Pod")
 CONFIG_MAPS = Kind("", "v1", "configmaps", "ConfigMap")
 SERVICE_ACCOUNTS = Kind("", "v1", "serviceaccounts", "ServiceAccount")
+SERVICES = Kind("", "v1", "services", "Service")
+NETWORK_POLICIES = Kind("networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy")
 
 
 class ClusterError(PlatformError):

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from proctor.api.task import Resources
+from proctor.controller.confinement import proof
 from proctor.controller.names import AGENT, CHECKS, GRADE, STAGE, TrialObject
 from proctor.controller.quantities import doubled, larger
 from proctor.controller.settings import OperatorSettings
@@ -45,10 +46,10 @@ class Sandbox:
 
 
 def stage(sandbox: Sandbox) -> dict[str, Any]:
-    """Lay the runner into the runtime volume."""
+    """Lay the runner into the runtime volume, and prove that the network is closed."""
     return {
         **_trusted(sandbox, STAGE),
-        "command": [*RUNNER, "stage", "--to", "/runtime"],
+        "command": [*RUNNER, "stage", "--to", "/runtime", *proof(sandbox.settings.network)],
         "volumeMounts": [_mount("runtime", "/runtime")],
     }
 
@@ -73,7 +74,7 @@ def agent(sandbox: Sandbox) -> dict[str, Any]:
         _mount("agent-evidence", "/evidence/agent"),
         _mount("agent-tmp", "/tmp"),
     ]
-    if sandbox.cell.needs_model:
+    if sandbox.cell.agent_asks_models:
         command += _gateway(sandbox, "agent")
         mounts.append(_mount("agent-token", "/var/run/proctor/agent", read_only=True))
     return {**_task(sandbox, AGENT), "command": command, "volumeMounts": mounts}

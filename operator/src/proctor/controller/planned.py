@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from proctor.api.base import API_VERSION
+from proctor.api.egress import EgressMode
 from proctor.api.errors import SpecError
 from proctor.api.evalrun import Cassette, EvalRunSpec, FailurePolicy, ModelsMode
 from proctor.api.evaltrial import TrialModels
@@ -71,15 +72,21 @@ class PlannedRun:
         return (*bodies, self.script) if self.script is not None else tuple(bodies)
 
 
-def plan_seen_run(run: SeenRun, kinds: Kinds, priced: Callable[[str], bool]) -> PlannedRun:
-    """Plan a run from its raw spec.
+def plan_seen_run(
+    run: SeenRun,
+    kinds: Kinds,
+    priced: Callable[[str], bool],
+    egress_modes: frozenset[EgressMode],
+) -> PlannedRun:
+    """Plan a run from its raw spec; ``egress_modes`` are those that this cluster offers.
 
     Raises:
         SpecError: Every problem, with field and remedy.
     """
     spec = read_model(EvalRunSpec, run.spec, "spec")
     uid, name = run.identity.uid, run.identity.name
-    plan = plan_run(RunSource(name=name, spec=spec, seed=digest(uid)), kinds, priced)
+    source = RunSource(name=name, spec=spec, seed=digest(uid), egress_modes=egress_modes)
+    plan = plan_run(source, kinds, priced)
     names = {trial: trial_name(name, uid, trial) for trial in plan.trials}
     owner = run_owner(run)
     models, script = _models(run, spec, owner)

@@ -9,10 +9,12 @@ from typing import Any
 
 from proctor.api.evalrun import FailurePolicy
 from proctor.api.task import Resources
+from proctor.controller.confinement import Confinement, names
 from proctor.controller.containers import Mounts, Sandbox, agent, checks, grade, stage
 from proctor.controller.names import (
     AGENT_AUDIENCE,
     ATTEMPT_LABEL,
+    EGRESS_LABEL,
     FINALIZER,
     JUDGE_AUDIENCE,
     SERVICE_ACCOUNT,
@@ -39,6 +41,7 @@ def trial_pod(
     orders: Placed,
     policy: FailurePolicy,
     settings: OperatorSettings,
+    confinement: Confinement,
 ) -> dict[str, Any]:
     """The pod of attempt ``attempt`` (from 1), complete enough to be compared when read back."""
     seconds = deadline_seconds(cell, policy)
@@ -57,6 +60,7 @@ def trial_pod(
         "serviceAccountName": SERVICE_ACCOUNT,
         "automountServiceAccountToken": False,
         "enableServiceLinks": False,
+        **names(confinement.aliases),
         "activeDeadlineSeconds": seconds,
         "terminationGracePeriodSeconds": 10,
         "securityContext": _pod_security(settings.trial.user_id),
@@ -69,7 +73,7 @@ def trial_pod(
     return {
         "apiVersion": "v1",
         "kind": "Pod",
-        "metadata": _metadata(owner, attempt),
+        "metadata": _metadata(owner, attempt, cell),
         "spec": spec,
     }
 
@@ -92,7 +96,7 @@ def owner_reference(api_version: str, kind: str, name: str, uid: str) -> dict[st
     }
 
 
-def _metadata(owner: TrialObject, attempt: int) -> dict[str, Any]:
+def _metadata(owner: TrialObject, attempt: int, cell: Cell) -> dict[str, Any]:
     return {
         "name": pod_name(owner.name, attempt),
         "namespace": owner.namespace,
@@ -100,6 +104,7 @@ def _metadata(owner: TrialObject, attempt: int) -> dict[str, Any]:
             **run_labels(owner.run_name, owner.run_uid),
             TRIAL_LABEL: owner.name,
             ATTEMPT_LABEL: str(attempt),
+            EGRESS_LABEL: cell.egress.mode.value,
             "sidecar.istio.io/inject": "false",
         },
         "annotations": {
@@ -149,11 +154,10 @@ def _volumes(cell: Cell, orders: Placed, token_seconds: int) -> list[dict[str, A
             _folder("checks-tmp", disk),
             *(_folder(f"checks-{name}", disk) for name in mounts.passed),
         ]
+    if cell.agent_asks_models:
+        volumes.append(_token("agent-token", AGENT_AUDIENCE, token_seconds))
     if cell.needs_model:
-        volumes += [
-            _token("agent-token", AGENT_AUDIENCE, token_seconds),
-            _token("judge-token", JUDGE_AUDIENCE, token_seconds),
-        ]
+        volumes.append(_token("judge-token", JUDGE_AUDIENCE, token_seconds))
     return volumes
 
 

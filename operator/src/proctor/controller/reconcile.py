@@ -15,6 +15,7 @@ from proctor.controller.due import Due
 from proctor.controller.lookout import look_again_at
 from proctor.controller.memory import RunMemory
 from proctor.controller.merge import merge_form
+from proctor.controller.network import Network
 from proctor.controller.observe import observe_run
 from proctor.controller.planned import PlannedRun, plan_seen_run
 from proctor.controller.seen import RunKey, SeenRun
@@ -50,6 +51,7 @@ class Reconciler:
     watched: Watched
     applier: Applier
     verifier: Verifier
+    network: Network
     settings: OperatorSettings
     metrics: OperatorMetrics
     kinds: Kinds
@@ -89,6 +91,7 @@ class Reconciler:
             )
             await self._report(run, status, memory)
             return
+        await self._keep_network(planned)
         observed = await self._observe(run, planned, memory)
         decision = decide(observed)
         await self.applier.apply(planned, decision, memory, observed.now)
@@ -110,7 +113,8 @@ class Reconciler:
 
     def _planned(self, run: SeenRun, memory: RunMemory) -> PlannedRun:
         if memory.planned is None or memory.generation != run.generation:
-            memory.planned = plan_seen_run(run, self.kinds, self.priced)
+            offered = self.settings.network.egress_modes
+            memory.planned = plan_seen_run(run, self.kinds, self.priced, offered)
             memory.generation = run.generation
         return memory.planned
 
@@ -124,7 +128,14 @@ class Reconciler:
 
     def _look(self, run: SeenRun, planned: PlannedRun, memory: RunMemory) -> Observed:
         trials, pods = self.watched.trials.of(run.key), self.watched.pods.of(run.key)
-        return observe_run(run, planned, trials, pods, memory, self.now())
+        others = self.network.others(run.key.namespace, pods.values())
+        return observe_run(run, planned, trials, pods, memory, self.now(), others)
+
+    async def _keep_network(self, planned: PlannedRun) -> None:
+        """Repair the policies of pods that exist; a start makes those of the ones to come."""
+        if self.watched.pods.of(planned.key):
+            modes = {cell.egress.mode for cell in planned.plan.cells.values()}
+            await self.network.keep(planned.key.namespace, modes)
 
     def _look_again(
         self, key: RunKey, observed: Observed, decision: Decision, memory: RunMemory

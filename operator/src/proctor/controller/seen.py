@@ -16,6 +16,7 @@ from proctor.controller.names import (
     POD_DIGEST,
     RUN_LABEL,
     RUN_UID_LABEL,
+    STAGE,
     TRIAL_LABEL,
 )
 from proctor.controller.shape import owner_uid, shape_digest
@@ -132,7 +133,7 @@ class ContainerState:
 
     Args:
         reason: Of waiting or terminated; empty while it runs.
-        message: Why it waits, or, only of ``grade``, its termination message.
+        message: Why it waits, or, only of ``stage`` and ``grade``, its termination message.
         exit_code: None unless it terminated.
     """
 
@@ -160,7 +161,13 @@ class PodCondition:
 
 @dataclass(frozen=True, slots=True)
 class SeenPod:
-    """A trial's pod. ``digest`` is its shape, ``owner`` the UID of its EvalTrial."""
+    """A trial's pod.
+
+    Args:
+        digest: Its shape.
+        owner: UID of its EvalTrial.
+        labels: All of them: policies select by any.
+    """
 
     identity: Identity
     run: RunKey
@@ -176,6 +183,7 @@ class SeenPod:
     containers: Mapping[str, ContainerState]
     digest: str
     owner: str
+    labels: Mapping[str, str]
 
     @classmethod
     def from_body(cls, body: Body) -> Self | None:
@@ -204,6 +212,7 @@ class SeenPod:
             },
             digest=shape_digest(body),
             owner=owner_uid(body),
+            labels=labels,
         )
 
 
@@ -240,8 +249,8 @@ def _container(one: Mapping[str, Any]) -> ContainerState:
     state = one.get("state") or {}
     ended, waiting = state.get("terminated"), state.get("waiting") or {}
     running = state.get("running") or {}
-    # Only grade's termination message counts: an agent writes its own. What never started cannot.
-    told = ended and (one["name"] == GRADE or ended.get("reason") in NEVER_STARTED)
+    # Only messages of ours count: an agent writes its own. What never started cannot.
+    told = ended and (one["name"] in (STAGE, GRADE) or ended.get("reason") in NEVER_STARTED)
     message = ended.get("message", "") if ended and told else ""
     return ContainerState(
         name=one["name"],

@@ -25,9 +25,11 @@ from proctor.controller.cluster import (
     Kind,
     RefusedError,
 )
+from proctor.controller.confinement import Confinement
 from proctor.controller.memory import RunMemory
 from proctor.controller.names import POD_DIGEST, SERVICE_ACCOUNT, TrialObject, run_labels
-from proctor.controller.pending import refusal
+from proctor.controller.network import Network, ServiceNotReadyError
+from proctor.controller.pending import not_ready, refusal
 from proctor.controller.planned import PlannedRun
 from proctor.controller.pods import owner_reference, trial_pod
 from proctor.controller.seen import SeenPod, SeenTrial
@@ -56,6 +58,7 @@ class Starter:
     cluster: Cluster
     watched: Watched
     settings: OperatorSettings
+    network: Network
     accounts: set[str] = field(default_factory=set)
     shared: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -66,13 +69,17 @@ class Starter:
 
         A refusal is remembered, not raised: it becomes the reason why the attempt waits.
         """
-        name = planned.names[start.trial]
+        name, mode = planned.names[start.trial], planned.cell(start.trial).egress.mode
         try:
             async with self.shared:
                 await self._account(planned.key.namespace)
                 await self._config_maps(planned, start, memory)
-            trial = await self._trial(planned, start)
-            await self._pod(planned, start, trial)
+                await self.network.keep(planned.key.namespace, (mode,))
+                confinement = await self.network.confinement(mode)
+            trial = await self._trial(planned, start, confinement)
+            await self._pod(planned, start, trial, confinement)
+        except ServiceNotReadyError as error:
+            memory.stuck = not_ready(error, now)
         except RefusedError as error:
             waiting = refusal(error, now)
             exists = name in self.watched.trials.of(planned.key)
@@ -100,10 +107,12 @@ class Starter:
                 await self._ensure(CONFIG_MAPS, body, partial(_same_data, body))
                 memory.made.add(name)
 
-    async def _trial(self, planned: PlannedRun, start: Start) -> SeenTrial:
+    async def _trial(
+        self, planned: PlannedRun, start: Start, confinement: Confinement
+    ) -> SeenTrial:
         """The EvalTrial with this attempt as its current one, created or brought up to date."""
         name = planned.names[start.trial]
-        digest = shape_digest(self._document(planned, start, _NO_OWNER_YET))
+        digest = shape_digest(self._document(planned, start, _NO_OWNER_YET, confinement))
         known = self.watched.trials.of(planned.key).get(name)
         if known is None:
             body = trial_body(planned, start, digest)
@@ -118,8 +127,10 @@ class Starter:
             known = self._put_trial(await self.cluster.patch(EVAL_TRIALS, namespace, name, patch))
         return known
 
-    async def _pod(self, planned: PlannedRun, start: Start, trial: SeenTrial) -> None:
-        body = self._document(planned, start, trial.identity.uid)
+    async def _pod(
+        self, planned: PlannedRun, start: Start, trial: SeenTrial, confinement: Confinement
+    ) -> None:
+        body = self._document(planned, start, trial.identity.uid, confinement)
         try:
             found = await self.cluster.create(PODS, body)
         except ExistsError:
@@ -158,7 +169,9 @@ class Starter:
         self.watched.trials.put(seen)
         return seen
 
-    def _document(self, planned: PlannedRun, start: Start, trial_uid: str) -> dict[str, Any]:
+    def _document(
+        self, planned: PlannedRun, start: Start, trial_uid: str, confinement: Confinement
+    ) -> dict[str, Any]:
         trial = start.trial
         owner = TrialObject(
             name=planned.names[trial],
@@ -168,9 +181,15 @@ class Starter:
             run_uid=planned.uid,
             trial=trial,
         )
-        orders = planned.orders.places[trial.task, trial.variant]
-        cell = planned.cell(trial)
-        return trial_pod(owner, start.number, cell, orders, planned.policy, self.settings)
+        return trial_pod(
+            owner,
+            start.number,
+            planned.cell(trial),
+            planned.orders.places[trial.task, trial.variant],
+            planned.policy,
+            self.settings,
+            confinement,
+        )
 
 
 def trial_body(planned: PlannedRun, start: Start, pod_digest: str) -> dict[str, Any]:

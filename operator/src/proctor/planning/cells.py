@@ -10,7 +10,8 @@ from proctor.api.evalrun import ModelsMode
 from proctor.api.evaltrial import TrialLimits
 from proctor.api.task import Limits, Task, Variant
 from proctor.planning.checks import TrialCriterion, agent_problems
-from proctor.planning.defaults import full_resources, timeouts
+from proctor.planning.defaults import egress_of, full_resources, timeouts
+from proctor.planning.egress_rules import agent_egress_problems
 from proctor.planning.files import clashes, laid_files
 from proctor.planning.kinds import Kinds
 from proctor.planning.layers import Layer, Settings, merge_layers
@@ -96,6 +97,8 @@ class CellMaker:
                 f"agent {settings.agent_type} has no model of its own choice",
                 "set agent.model, or --model on the command line",
             )
+        needs_key = settings.agent_type in MODEL_REQUIRED
+        yield from agent_egress_problems(settings, needs_key, self.source.egress_modes)
         yield from _file_problems(pair)
         yield from self._price_problems(settings)
 
@@ -141,6 +144,7 @@ class CellMaker:
             orders=trial_orders(parts),
             needs_model=agent != NO_AGENT,
             models=models.mode if models else ModelsMode.LIVE,
+            egress=egress_of(settings.sandbox),
         )
 
 

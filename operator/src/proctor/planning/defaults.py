@@ -1,11 +1,13 @@
 """What holds when no layer says anything, and its line in the lineage."""
 
+from proctor.api.egress import Egress, EgressMode
 from proctor.api.task import (
     DEFAULT_GRADE_TIMEOUT_SECONDS,
     DEFAULT_TASK_TIMEOUT_SECONDS,
     DEFAULT_TURN_TIMEOUT_SECONDS,
     Limits,
     Resources,
+    Sandbox,
 )
 from proctor.planning.layers import DEFAULT, Settings
 
@@ -31,10 +33,16 @@ def full_resources(resources: Resources | None) -> Resources:
     return Resources(**{**DEFAULT_RESOURCES, **written})
 
 
+def egress_of(sandbox: Sandbox) -> Egress:
+    """What a trial may reach."""
+    return sandbox.egress or Egress(mode=EgressMode.MODEL_ONLY)
+
+
 def default_lineage(settings: Settings) -> dict[str, str]:
     """``default`` for each field that nobody wrote and that has one."""
     limits = [f"limits.{Limits.model_fields[name].alias}" for name in DEFAULT_LIMITS]
     resources = [
         f"sandbox.resources.{Resources.model_fields[name].alias}" for name in DEFAULT_RESOURCES
     ]
-    return {path: DEFAULT for path in (*limits, *resources) if path not in settings.lineage}
+    paths = (*limits, *resources, "sandbox.egress.mode")
+    return {path: DEFAULT for path in paths if path not in settings.lineage}

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from proctor.api.egress import Egress, EgressMode
 from proctor.api.evalrun import EvalRunSpec, ModelsMode
 from proctor.api.evaltrial import TrialLimits
 from proctor.api.orders import TrialOrders
@@ -21,6 +22,7 @@ class RunSource:
         overrides: The topmost layer, from command line flags; None when there are none.
         places: Where each field was written; empty when it came from an API server.
         size_bytes: Of the document for `kubectl apply`; None: it was no EvalRun document.
+        egress_modes: Those that are offered where it is to run.
     """
 
     name: str
@@ -29,6 +31,7 @@ class RunSource:
     overrides: Layer | None = None
     places: SourceMap = field(default_factory=SourceMap)
     size_bytes: int | None = None
+    egress_modes: frozenset[EgressMode] = frozenset(EgressMode)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -54,6 +57,7 @@ class Cell:
         criteria: Names, by index; unique.
         needs_model: Whether its pod gets a key for the gateway.
         models: Who answers its model calls.
+        egress: What it may reach.
     """
 
     task: str
@@ -72,6 +76,12 @@ class Cell:
     orders: TrialOrders
     needs_model: bool
     models: ModelsMode
+    egress: Egress
+
+    @property
+    def agent_asks_models(self) -> bool:
+        """Whether the agent itself gets a key; ``grade`` gets its own in any case."""
+        return self.needs_model and self.egress.mode is not EgressMode.NONE
 
 
 @dataclass(frozen=True, slots=True)

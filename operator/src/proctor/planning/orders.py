@@ -16,7 +16,7 @@ from proctor.api.orders import (
 )
 from proctor.api.task import CommandSpec, PreRunCommand, Task, Variant
 from proctor.planning.checks import TrialCriterion
-from proctor.planning.defaults import default_lineage, timeouts
+from proctor.planning.defaults import default_lineage, egress_of, timeouts
 from proctor.planning.files import laid_files
 from proctor.planning.layers import Settings
 from proctor.planning.prompts import overlaid_prompt
@@ -131,6 +131,7 @@ def _context(parts: CellParts) -> dict[str, str | None]:
         "model": parts.settings.model,
         "image": parts.settings.sandbox.image,
         "models": mode.value,
+        "egress": egress_of(parts.settings.sandbox).mode.value,
     }
 
 

@@ -7,6 +7,7 @@ from proctor.api.errors import Problem
 from proctor.api.evalrun import MAX_RUN_NAME, EvalRunSpec, Models, ModelsMode
 from proctor.api.task import AgentSpec, Sandbox, Task, Variant
 from proctor.planning.cassette_rules import cassette_problems
+from proctor.planning.egress_rules import egress_problems
 from proctor.planning.files import clashes, file_problems, laid_files
 from proctor.planning.prompts import overlay_problems
 from proctor.planning.scripts import script_problems
@@ -81,6 +82,8 @@ def _layer_problems(
 ) -> Iterator[Problem]:
     if agent is not None:
         yield from _env_problems(agent, f"{field}.agent.env")
+    if sandbox is not None and sandbox.egress is not None:
+        yield from egress_problems(sandbox.egress, f"{field}.sandbox.egress")
     paths = sandbox.persist if sandbox else ()
     for index, path in enumerate(paths):
         yield from _persist_problems(path, paths[:index], f"{field}.sandbox.persist[{index}]")

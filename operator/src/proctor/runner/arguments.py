@@ -6,7 +6,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from proctor.api.orders import TrialRef
-from proctor.runner.places import AgentPlaces, ChecksPlaces, GradePlaces, StagePlaces
+from proctor.runner.places import (
+    Address,
+    AgentPlaces,
+    ChecksPlaces,
+    GradePlaces,
+    Proof,
+    StagePlaces,
+)
 
 Places = StagePlaces | AgentPlaces | ChecksPlaces | GradePlaces
 
@@ -33,10 +40,16 @@ def _parser(phase: str, description: str) -> argparse.ArgumentParser:
 def _add_stage(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--to", type=Path, required=True, metavar="DIR")
     parser.add_argument("--from", dest="source", type=Path, metavar="DIR")
+    parser.add_argument("--must-reach", type=_address, metavar="HOST:PORT")
+    parser.add_argument("--must-not-reach", type=_address, metavar="HOST:PORT")
+    parser.add_argument("--only-report", action="store_true", help="an open network is allowed")
+    parser.add_argument("--finding", type=Path, metavar="FILE")
 
 
 def _stage(parsed: argparse.Namespace) -> StagePlaces:
-    return StagePlaces(parsed.to, parsed.source)
+    reach, shun = parsed.must_reach, parsed.must_not_reach
+    proof = Proof(reach, shun, not parsed.only_report) if reach and shun else None
+    return StagePlaces(parsed.to, parsed.source, proof, parsed.finding)
 
 
 def _add_common(parser: argparse.ArgumentParser) -> None:
@@ -126,6 +139,13 @@ def _grade(parsed: argparse.Namespace) -> GradePlaces:
 
 def _base(url: str | None) -> str | None:
     return None if url is None else url.rstrip("/")
+
+
+def _address(text: str) -> Address:
+    host, separator, port = text.rpartition(":")
+    if not (host and separator and port.isdigit()):
+        raise argparse.ArgumentTypeError(f"{text!r} is not HOST:PORT")
+    return host, int(port)
 
 
 def _pair(text: str) -> tuple[Path, Path]:

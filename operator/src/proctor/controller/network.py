@@ -1,0 +1,128 @@
+"""What a trial's pod needs of the network before it exists: its policy, and addresses of ours.
+
+Level-based: ``keep`` compares what the watch saw with what should be, in every pass of a run.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from proctor.api.egress import EgressMode
+from proctor.api.errors import PlatformError
+from proctor.controller.cluster import (
+    NETWORK_POLICIES,
+    SERVICES,
+    Body,
+    Cluster,
+    ClusterError,
+    ExistsError,
+)
+from proctor.controller.confinement import Confinement, HostAlias
+from proctor.controller.policies import POLICY_NAMES, correction, opens, reachable, trial_policy
+from proctor.controller.seen import SeenPod
+from proctor.controller.seen_policy import SeenPolicy, place_of
+from proctor.controller.settings import Endpoint, NetworkSettings
+from proctor.controller.watched import Watched
+
+_KNOWN_FOR = timedelta(seconds=5)
+"""A Service that is made anew has another address; pods that got the old one run again."""
+
+
+class ServiceNotReadyError(PlatformError):
+    """A Service of ours is missing, or is not what the chart makes."""
+
+    def __init__(self, endpoint: Endpoint, what: str) -> None:
+        where = f"Service {endpoint.namespace}/{endpoint.service}"
+        super().__init__(f"{where} {what}: install the chart again")
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """Keeps the policies of one cluster's trials, and knows the addresses of our Services."""
+
+    cluster: Cluster
+    watched: Watched
+    settings: NetworkSettings
+    now: Callable[[], datetime]
+    known: dict[str, tuple[datetime, tuple[str, ...]]] = field(default_factory=dict)
+
+    async def keep(self, namespace: str, modes: Iterable[EgressMode]) -> None:
+        """Make or repair the policies of these modes.
+
+        Raises:
+            ClusterError: A request failed.
+        """
+        held = self.watched.policies.of(place_of(namespace))
+        for mode in sorted(modes):
+            wanted = trial_policy(namespace, mode, self.settings)
+            seen = held.get(wanted["metadata"]["name"])
+            if seen is None:
+                await self._make(wanted)
+            else:
+                await self._repair(wanted, seen.spec)
+
+    def others(self, namespace: str, pods: Collection[SeenPod]) -> frozenset[str]:
+        """Names of policies of somebody else that let traffic to or from one of these through."""
+        held = self.watched.policies.of(place_of(namespace))
+        return frozenset(
+            name
+            for name, seen in held.items()
+            if name not in POLICY_NAMES and any(opens(seen.spec, pod.labels) for pod in pods)
+        )
+
+    async def confinement(self, mode: EgressMode) -> Confinement:
+        """What a pod of this mode is told.
+
+        Raises:
+            ServiceNotReadyError: A Service is not as it should be.
+            ClusterError: It cannot be read.
+        """
+        if mode is EgressMode.OPEN:
+            return Confinement()
+        found = [await self._alias(one) for one in reachable(mode, self.settings)]
+        return Confinement(aliases=tuple(found))
+
+    async def _alias(self, endpoint: Endpoint) -> HostAlias:
+        known = self.known.get(endpoint.service)
+        if known is None or self.now() >= known[0] + _KNOWN_FOR:
+            body = await self.cluster.get(SERVICES, endpoint.namespace, endpoint.service)
+            known = self.known[endpoint.service] = (self.now(), _addresses(endpoint, body))
+        return HostAlias(endpoint.host, known[1])
+
+    async def _make(self, wanted: Body) -> None:
+        try:
+            self._put(await self.cluster.create(NETWORK_POLICIES, wanted))
+        except ExistsError as error:
+            meta = wanted["metadata"]
+            found = await self.cluster.get(NETWORK_POLICIES, meta["namespace"], meta["name"])
+            if found is None:
+                raise ClusterError(error.status, "Vanished", str(error)) from error
+            self._put(found)
+            await self._repair(wanted, found["spec"])
+
+    async def _repair(self, wanted: Body, spec: Mapping[str, Any]) -> None:
+        patch = correction(spec, wanted["spec"])
+        if patch:
+            meta = wanted["metadata"]
+            namespace, name = meta["namespace"], meta["name"]
+            body = {"spec": patch}
+            self._put(await self.cluster.patch(NETWORK_POLICIES, namespace, name, body))
+
+    def _put(self, body: Body) -> None:
+        self.watched.policies.put(SeenPolicy.from_body(body))
+
+
+def _addresses(endpoint: Endpoint, body: Body | None) -> tuple[str, ...]:
+    """Cluster IPs of a Service that passes each of its ports on as it is."""
+    if body is None:
+        raise ServiceNotReadyError(endpoint, "does not exist")
+    spec = body["spec"]
+    same = {one["port"] for one in spec.get("ports") or () if one.get("targetPort") == one["port"]}
+    missing = {endpoint.port, *((endpoint.canary,) if endpoint.canary else ())} - same
+    if missing:
+        raise ServiceNotReadyError(endpoint, f"does not pass port {min(missing)} on as it is")
+    addresses = tuple(spec.get("clusterIPs") or ())
+    if not addresses or "None" in addresses:
+        raise ServiceNotReadyError(endpoint, "has no cluster IP")
+    return addresses
