@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from proctor.api.addresses import NOT_PUBLIC_V4, NOT_PUBLIC_V6, PUBLIC_V6
 from proctor.controller.settings import OperatorSettings
 from proctor.gateway.config import read_config
 from proctor.gateway.traced import TraceTarget
@@ -104,7 +105,7 @@ def test_what_trials_may_reach_is_what_the_gateways_service_and_pods_have():
 
 
 def test_no_other_policy_can_close_the_canary():
-    (policy,) = of_kind(render(), "NetworkPolicy").values()
+    policy = of_kind(render(), "NetworkPolicy")["proctor-gateway"]
     network = operator_settings().network
     assert policy["spec"]["podSelector"]["matchLabels"] == network.gateway.pod_labels
     (rule,) = policy["spec"]["ingress"]
@@ -272,3 +273,66 @@ def test_a_value_that_does_nothing_is_refused():
 def test_names_follow_the_release():
     documents = render(release="evals")
     assert "evals-proctor-operator" in of_kind(documents, "Deployment")
+
+
+PROXY = {"egressProxy": {"enabled": True}}
+
+
+def test_the_egress_proxy_is_there_only_when_it_is_asked_for():
+    assert operator_settings().network.egress_proxy is None
+    assert "proctor-egress" not in of_kind(render(), "Deployment")
+    assert "proctor-egress" in of_kind(render(PROXY), "Deployment")
+
+
+def test_the_egress_proxy_has_no_key_and_no_token():
+    documents = render({**PROXY, "gateway": {"providers": [PROVIDER]}})
+    spec = pod_specs(documents)["Deployment", "proctor-egress"]
+    assert spec["automountServiceAccountToken"] is False
+    assert [one["secret"]["secretName"] for one in spec["volumes"]] == ["proctor-egress"]
+    (container,) = spec["containers"]
+    assert "env" not in container
+    subjects = [
+        subject["name"]
+        for kind in ("ClusterRoleBinding", "RoleBinding")
+        for binding in of_kind(documents, kind).values()
+        for subject in binding["subjects"]
+    ]
+    assert "proctor-egress" not in subjects
+
+
+def test_trials_reach_the_egress_proxy_where_its_service_and_pods_are():
+    documents = render(PROXY)
+    network = operator_settings(PROXY).network
+    endpoint = network.egress_proxy
+    service = of_kind(documents, "Service")[endpoint.service]
+    assert [(one["port"], one["targetPort"]) for one in service["spec"]["ports"]] == [
+        (endpoint.port, endpoint.port)
+    ]
+    pods = of_kind(documents, "Deployment")["proctor-egress"]["spec"]["template"]
+    assert endpoint.pod_labels.items() <= pods["metadata"]["labels"].items()
+    assert f"--port={endpoint.port}" in pods["spec"]["containers"][0]["args"]
+
+
+def test_operator_and_proxy_share_one_secret_and_nobody_else_has_it():
+    documents = render({"egressProxy": {"enabled": True, "secretName": "mine"}})
+    assert of_kind(documents, "Secret") == {}
+    holders = {
+        name
+        for (_, name), spec in pod_specs(documents).items()
+        for volume in spec.get("volumes", ())
+        if volume.get("secret", {}).get("secretName") == "mine"
+    }
+    assert holders == {"proctor-operator", "proctor-egress"}
+
+
+def test_the_proxy_reaches_public_addresses_and_is_reached_by_trials_that_have_a_list():
+    ranges = ["40.1.0.0/16", "2a00:1::/32", "fd00::/8"]
+    documents = render({**PROXY, "network": {"clusterRanges": ranges}})
+    spec = of_kind(documents, "NetworkPolicy")["proctor-egress"]["spec"]
+    (come,) = spec["ingress"]
+    assert come["from"][0]["podSelector"] == {"matchLabels": {"proctor.dev/egress": "AllowList"}}
+    v4, v6 = [peer["ipBlock"] for peer in spec["egress"][1]["to"]]
+    assert (v4["cidr"], tuple(v4["except"])) == ("0.0.0.0/0", (*NOT_PUBLIC_V4, "40.1.0.0/16"))
+    assert (v6["cidr"], tuple(v6["except"])) == (PUBLIC_V6, (*NOT_PUBLIC_V6, "2a00:1::/32"))
+    args = pod_specs(documents)["Deployment", "proctor-egress"]["containers"][0]["args"]
+    assert [f"--cluster-range={block}" for block in ranges] == args[2:]

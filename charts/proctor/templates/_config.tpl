@@ -12,6 +12,14 @@ network:
     port: 8080
     canary: 8082
     podLabels: {{ include "proctor.selector" (list . "gateway") | nindent 6 }}
+  {{- if .Values.egressProxy.enabled }}
+  egressProxy:
+    service: {{ include "proctor.name" . }}-egress
+    namespace: {{ .Release.Namespace }}
+    port: 3128
+    podLabels: {{ include "proctor.selector" (list . "egress") | nindent 6 }}
+  egressSecretFile: /var/run/proctor/egress/key
+  {{- end }}
   requireEnforcement: {{ .Values.network.requireEnforcement }}
   clusterRanges: {{ toYaml .Values.network.clusterRanges | nindent 4 }}
   dnsPorts: {{ toYaml .Values.network.dnsPorts | nindent 4 }}

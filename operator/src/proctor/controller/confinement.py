@@ -4,9 +4,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from proctor.controller.names import EGRESS_PASS
 from proctor.controller.settings import NetworkSettings
 
 FINDING = "/dev/termination-log"
+PASS_VOLUME, PASS_FOLDER = "egress-pass", "/var/run/proctor/egress"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,26 @@ class Confinement:
     """
 
     aliases: tuple[HostAlias, ...] = ()
+
+
+def pass_volume() -> dict[str, Any]:
+    """The pod's pass for the egress proxy, as a file.
+
+    It is signed for the trial's UID and a time, so it stands in an annotation, which is no part of
+    the shape that pods are compared by.
+    """
+    field = {"apiVersion": "v1", "fieldPath": f"metadata.annotations['{EGRESS_PASS}']"}
+    item = {"path": "pass", "fieldRef": field}
+    return {"name": PASS_VOLUME, "downwardAPI": {"items": [item], "defaultMode": 0o444}}
+
+
+def proxy_words(network: NetworkSettings) -> list[str]:
+    """Arguments of ``agent`` and ``checks``: the proxy and the pass."""
+    proxy = network.egress_proxy
+    if proxy is None:
+        return []
+    url = f"http://{proxy.host}:{proxy.port}"
+    return ["--egress-proxy", url, "--egress-pass-file", f"{PASS_FOLDER}/pass"]
 
 
 def proof(network: NetworkSettings) -> list[str]:

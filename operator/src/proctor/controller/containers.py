@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
+from proctor.api.egress import EgressMode
 from proctor.api.task import Resources
-from proctor.controller.confinement import proof
+from proctor.controller.confinement import PASS_FOLDER, PASS_VOLUME, proof, proxy_words
 from proctor.controller.names import AGENT, CHECKS, GRADE, STAGE, TrialObject
 from proctor.controller.quantities import doubled, larger
 from proctor.controller.settings import OperatorSettings
@@ -77,6 +78,7 @@ def agent(sandbox: Sandbox) -> dict[str, Any]:
     if sandbox.cell.agent_asks_models:
         command += _gateway(sandbox, "agent")
         mounts.append(_mount("agent-token", "/var/run/proctor/agent", read_only=True))
+    _by_proxy(sandbox, command, mounts)
     return {**_task(sandbox, AGENT), "command": command, "volumeMounts": mounts}
 
 
@@ -105,6 +107,7 @@ def checks(sandbox: Sandbox) -> dict[str, Any]:
         _mount("checks-scratch", SCRATCH),
         _mount("checks-tmp", "/tmp"),
     ]
+    _by_proxy(sandbox, command, mounts)
     disk = sandbox.cell.resources.ephemeral_storage
     own = _task(sandbox, CHECKS, disk=doubled(disk) if disk else None)
     return {**own, "command": command, "volumeMounts": mounts}
@@ -141,6 +144,13 @@ def grade(sandbox: Sandbox, owner: TrialObject, attempt: int) -> dict[str, Any]:
         command += _gateway(sandbox, "judge")
         mounts.append(_mount("judge-token", "/var/run/proctor/judge", read_only=True))
     return {**_trusted(sandbox, GRADE), "command": command, "volumeMounts": mounts}
+
+
+def _by_proxy(sandbox: Sandbox, command: list[str], mounts: list[dict[str, Any]]) -> None:
+    """Add the egress proxy where the task's own code runs: ``preRun`` does in both."""
+    if sandbox.cell.egress.mode is EgressMode.ALLOW_LIST:
+        command += proxy_words(sandbox.settings.network)
+        mounts.append(_mount(PASS_VOLUME, PASS_FOLDER, read_only=True))
 
 
 def _gateway(sandbox: Sandbox, role: str) -> list[str]:

@@ -16,6 +16,9 @@ MANAGED_BY = "proctor"
 SELECTOR = f"{MANAGED_BY_LABEL}={MANAGED_BY},{RUN_UID_LABEL}"
 """Selects what belongs to a run: the operator's own pods lack the second label."""
 
+EGRESS_PASS = f"{GROUP}/egress-pass"
+"""Annotation of a trial's pod in mode AllowList: what it shows the egress proxy."""
+
 FINALIZER = f"{GROUP}/verdict"
 """On a trial's pod until its verdict is in the EvalTrial."""
 

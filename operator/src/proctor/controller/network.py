@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from proctor.api.egress import EgressMode
+from proctor.api.egress import Egress, EgressMode
+from proctor.api.egress_pass import EgressPass
 from proctor.api.errors import PlatformError
 from proctor.controller.cluster import (
     NETWORK_POLICIES,
@@ -82,6 +83,18 @@ class Network:
             return Confinement()
         found = [await self._alias(one) for one in reachable(mode, self.settings)]
         return Confinement(aliases=tuple(found))
+
+    def egress_pass(self, egress: Egress, trial_uid: str, attempt: int, seconds: int) -> str | None:
+        """What an attempt shows the egress proxy for so many seconds; None in other modes.
+
+        Raises:
+            OSError: The secret cannot be read.
+        """
+        secret = self.settings.egress_secret_file
+        if egress.mode is not EgressMode.ALLOW_LIST or secret is None:
+            return None
+        until = int(self.now().timestamp()) + seconds
+        return EgressPass(trial_uid, attempt, egress.hosts, until).signed(secret.read_bytes())
 
     async def _alias(self, endpoint: Endpoint) -> HostAlias:
         known = self.known.get(endpoint.service)

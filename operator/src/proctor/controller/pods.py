@@ -7,9 +7,10 @@ Which container sees what is the product's promise: hidden parts and the judge's
 from collections.abc import Mapping
 from typing import Any
 
+from proctor.api.egress import EgressMode
 from proctor.api.evalrun import FailurePolicy
 from proctor.api.task import Resources
-from proctor.controller.confinement import Confinement, names
+from proctor.controller.confinement import Confinement, names, pass_volume
 from proctor.controller.containers import Mounts, Sandbox, agent, checks, grade, stage
 from proctor.controller.names import (
     AGENT_AUDIENCE,
@@ -154,6 +155,8 @@ def _volumes(cell: Cell, orders: Placed, token_seconds: int) -> list[dict[str, A
             _folder("checks-tmp", disk),
             *(_folder(f"checks-{name}", disk) for name in mounts.passed),
         ]
+    if cell.egress.mode is EgressMode.ALLOW_LIST:
+        volumes.append(pass_volume())
     if cell.agent_asks_models:
         volumes.append(_token("agent-token", AGENT_AUDIENCE, token_seconds))
     if cell.needs_model:

@@ -2,10 +2,10 @@
 
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 import yaml
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
 from proctor.api.base import Spec
 from proctor.api.egress import EgressMode
@@ -63,6 +63,9 @@ class NetworkSettings(Spec):
     egress_proxy: Annotated[
         Endpoint | None, Field(description="For mode AllowList; null: it is not offered.")
     ] = None
+    egress_secret_file: Annotated[
+        Path | None, Field(description="What passes for the egress proxy are signed with.")
+    ] = None
     require_enforcement: Annotated[
         bool, Field(description="Whether no agent starts where policies are not enforced.")
     ] = True
@@ -73,6 +76,12 @@ class NetworkSettings(Spec):
     dns_ports: Annotated[
         tuple[Port, ...], Field(min_length=1, description="Of the cluster's DNS, for mode Open.")
     ] = (53,)
+
+    @model_validator(mode="after")
+    def _proxy_has_a_secret(self) -> Self:
+        if (self.egress_proxy is None) != (self.egress_secret_file is None):
+            raise ValueError("egressProxy and egressSecretFile go together")
+        return self
 
     @property
     def egress_modes(self) -> frozenset[EgressMode]:

@@ -27,11 +27,22 @@ from proctor.controller.cluster import (
 )
 from proctor.controller.confinement import Confinement
 from proctor.controller.memory import RunMemory
-from proctor.controller.names import POD_DIGEST, SERVICE_ACCOUNT, TrialObject, run_labels
+from proctor.controller.names import (
+    EGRESS_PASS,
+    POD_DIGEST,
+    SERVICE_ACCOUNT,
+    TrialObject,
+    run_labels,
+)
 from proctor.controller.network import Network, ServiceNotReadyError
 from proctor.controller.pending import not_ready, refusal
 from proctor.controller.planned import PlannedRun
-from proctor.controller.pods import owner_reference, trial_pod
+from proctor.controller.pods import (
+    TOKEN_SLACK_SECONDS,
+    deadline_seconds,
+    owner_reference,
+    trial_pod,
+)
 from proctor.controller.seen import SeenPod, SeenTrial
 from proctor.controller.settings import OperatorSettings
 from proctor.controller.shape import owner_uid, shape_digest
@@ -131,6 +142,7 @@ class Starter:
         self, planned: PlannedRun, start: Start, trial: SeenTrial, confinement: Confinement
     ) -> None:
         body = self._document(planned, start, trial.identity.uid, confinement)
+        self._give_pass(planned, start, body)
         try:
             found = await self.cluster.create(PODS, body)
         except ExistsError:
@@ -144,6 +156,14 @@ class Starter:
         seen = SeenPod.from_body(found)
         if seen is not None:
             self.watched.pods.put(seen)
+
+    def _give_pass(self, planned: PlannedRun, start: Start, body: dict[str, Any]) -> None:
+        """Let the pod reach the hosts that its trial names, for as long as it may live."""
+        cell = planned.cell(start.trial)
+        seconds = deadline_seconds(cell, planned.policy) + TOKEN_SLACK_SECONDS
+        text = self.network.egress_pass(cell.egress, owner_uid(body), start.number, seconds)
+        if text is not None:
+            body["metadata"]["annotations"][EGRESS_PASS] = text
 
     async def _ensure(self, kind: Kind, body: Body, is_ours: Callable[[Body], bool]) -> Body:
         """Create, or read back what exists.

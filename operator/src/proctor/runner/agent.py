@@ -17,6 +17,7 @@ from proctor.api.events import AgentEnd, EndStatus
 from proctor.api.orders import AgentOrders
 from proctor.api.report import AGENT_REPORT, TRANSCRIPT, AgentReport
 from proctor.runner.command import Place, first_failure, run_in_order
+from proctor.runner.egress import proxy_environment
 from proctor.runner.environment import agent_environment, command_environment
 from proctor.runner.expiry import require_lifetime
 from proctor.runner.folders import require_unused, wipe, write_new
@@ -77,7 +78,11 @@ def _prepare(places: AgentPlaces) -> _Prepared:
         wipe(places.evidence)
         if places.gateway is not None:
             await_gateway(places.gateway)
-        env = {**command_environment(os.environ, places.home, places.workspace), **orders.env}
+        env = {
+            **command_environment(os.environ, places.home, places.workspace),
+            **proxy_environment(places.egress, places.gateway),
+            **orders.env,
+        }
         transcript = Transcript(places.evidence)
         return _Prepared(orders, Place(places.workspace, env, stop), key, transcript)
     except (PlatformError, OSError, LookupError, TypeError, ValueError) as error:

@@ -10,6 +10,7 @@ from proctor.runner.places import (
     Address,
     AgentPlaces,
     ChecksPlaces,
+    EgressAccess,
     GradePlaces,
     Proof,
     StagePlaces,
@@ -62,9 +63,20 @@ def _add_gateway(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--key-file", type=Path, metavar="FILE")
 
 
+def _add_egress(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--egress-proxy", metavar="URL", help="for hosts that are allowed")
+    parser.add_argument("--egress-pass-file", type=Path, metavar="FILE")
+
+
+def _egress(parsed: argparse.Namespace) -> EgressAccess | None:
+    url, file = parsed.egress_proxy, parsed.egress_pass_file
+    return EgressAccess(url, file) if url and file else None
+
+
 def _add_agent(parser: argparse.ArgumentParser) -> None:
     _add_common(parser)
     _add_gateway(parser)
+    _add_egress(parser)
     parser.add_argument("--home", type=Path, required=True, metavar="DIR")
     parser.add_argument("--evidence", type=Path, required=True, metavar="DIR")
     parser.add_argument("--persist", type=Path, action="append", default=[], metavar="DIR")
@@ -79,11 +91,13 @@ def _agent(parsed: argparse.Namespace) -> AgentPlaces:
         persist=tuple(parsed.persist),
         gateway=_base(parsed.gateway),
         key_file=parsed.key_file,
+        egress=_egress(parsed),
     )
 
 
 def _add_checks(parser: argparse.ArgumentParser) -> None:
     _add_common(parser)
+    _add_egress(parser)
     parser.add_argument("--frozen-workspace", type=Path, required=True, metavar="DIR")
     parser.add_argument("--home", type=Path, required=True, metavar="DIR")
     parser.add_argument("--evidence", type=Path, required=True, metavar="DIR")
@@ -100,6 +114,7 @@ def _checks(parsed: argparse.Namespace) -> ChecksPlaces:
         evidence=parsed.evidence,
         scratch=parsed.scratch,
         frozen=tuple(parsed.frozen),
+        egress=_egress(parsed),
     )
 
 

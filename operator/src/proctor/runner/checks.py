@@ -17,6 +17,7 @@ from proctor.api.report import CHECKS_REPORT, ChecksReport, ShellResult
 from proctor.runner.capture import CapturedWorkspace, CaptureLimits
 from proctor.runner.command import STREAM_BYTES, Place, first_failure, run_command, run_in_order
 from proctor.runner.copying import copy_tree
+from proctor.runner.egress import proxy_environment
 from proctor.runner.environment import command_environment
 from proctor.runner.folders import require_unused, wipe, write_new
 from proctor.runner.hardening import harden
@@ -79,6 +80,7 @@ def _prepare(places: ChecksPlaces, begin: float) -> _Checks:
     reference = places.scratch / "reference"
     reference.mkdir(mode=0o700, parents=True, exist_ok=True)
     env = command_environment(os.environ, places.home, places.workspace)
+    env |= proxy_environment(places.egress, None)
     env["REFERENCE_DIR"] = str(reference)
     place = Place(places.workspace, env, stop)
     return _Checks(orders, place, reference, begin + orders.timeout_seconds)

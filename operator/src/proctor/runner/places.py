@@ -51,6 +51,14 @@ class StagePlaces:
 
 
 @dataclass(frozen=True, slots=True)
+class EgressAccess:
+    """Of mode AllowList: the proxy's URL, and the file with the pass that it asks for."""
+
+    url: str
+    pass_file: Path
+
+
+@dataclass(frozen=True, slots=True)
 class AgentPlaces:
     """For ``agent``; ``gateway`` and ``key_file`` are None when no model may be asked."""
 
@@ -61,6 +69,7 @@ class AgentPlaces:
     persist: tuple[Path, ...] = ()
     gateway: str | None = None
     key_file: Path | None = None
+    egress: EgressAccess | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +83,7 @@ class ChecksPlaces:
     evidence: Path
     scratch: Path
     frozen: tuple[tuple[Path, Path], ...] = ()
+    egress: EgressAccess | None = None
 
 
 @dataclass(frozen=True, slots=True)
