@@ -63,6 +63,7 @@ def install(images):
             "task": images["default"],
         },
         "network": {"requireEnforcement": enforces_policies()},
+        "egressProxy": {"enabled": True},
     }
     command = ["helm", "upgrade", RELEASE, REPOSITORY / "charts" / "proctor", "--install",
                "--namespace", SYSTEM, "--create-namespace", "--wait", "--timeout=180s",

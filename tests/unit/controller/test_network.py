@@ -3,6 +3,7 @@
 import pytest
 
 from builders_controller import (
+    COMMAND_TASK,
     GATEWAY_SERVICE,
     MINI,
     NETWORK,
@@ -12,6 +13,7 @@ from builders_controller import (
     run_body,
 )
 from fakes.kubelet import ended, running
+from proctor.api.egress_pass import read_pass
 from proctor.controller.cluster import NETWORK_POLICIES, PODS, SERVICES
 
 CLOSED, OPEN = "NetworkClosed", "NetworkOpen"
@@ -275,3 +277,71 @@ async def test_an_allow_list_is_refused_where_no_proxy_is_installed():
     assert "spec.sandbox.egress.mode" in accepted["message"]
     assert "egressProxy.enabled" in accepted["message"]
     assert world.cluster.bodies(PODS) == []
+
+
+PROXY = {
+    "service": "egress",
+    "namespace": "proctor",
+    "port": 3128,
+    "podLabels": {"app": "egress"},
+}
+LISTED = {"egress": {"mode": "AllowList", "hosts": ["pypi.org", "a.test:8443"]}}
+
+
+@pytest.fixture
+def with_proxy(tmp_path):
+    (tmp_path / "key").write_bytes(b"k" * 48)
+    proxy = {"egressProxy": PROXY, "egressSecretFile": str(tmp_path / "key")}
+    world = World(network={**NETWORK, **proxy})
+    service = {
+        "metadata": {"name": "egress", "namespace": "proctor"},
+        "spec": {"clusterIPs": ["10.96.8.8"], "ports": [{"port": 3128, "targetPort": 3128}]},
+    }
+    world.cluster.plant(SERVICES, service)
+    return world
+
+
+async def test_trials_with_a_list_reach_the_proxy_and_know_it_by_its_address(with_proxy):
+    await with_proxy.apply(run_body(sandbox=LISTED))
+    egress = policies(with_proxy)["proctor-trial-allowlist"]["spec"]["egress"]
+    assert [one["ports"][0]["port"] for one in egress] == [8080, 3128]
+    (pod,) = with_proxy.pods()
+    assert {"ip": "10.96.8.8", "hostnames": ["egress.proctor.svc"]} in pod["spec"]["hostAliases"]
+    assert pod["spec"]["dnsPolicy"] == "None"
+
+
+async def test_a_trials_pass_names_its_hosts_its_attempt_and_an_end(with_proxy):
+    await with_proxy.apply(run_body(sandbox=LISTED))
+    (pod,) = with_proxy.pods()
+    (trial,) = with_proxy.trials()
+    text = pod["metadata"]["annotations"]["proctor.dev/egress-pass"]
+    at = with_proxy.now().timestamp()
+    found = read_pass(text, b"k" * 48, at)
+    assert (found.trial, found.attempt) == (trial["metadata"]["uid"], 1)
+    assert found.hosts == ("pypi.org", "a.test:8443")
+    lives = pod["spec"]["activeDeadlineSeconds"]
+    assert at + lives < found.expires_at < at + lives + 3600
+
+
+async def test_the_pass_is_a_file_of_agent_and_checks_and_no_part_of_the_pods_shape(with_proxy):
+    await with_proxy.apply(run_body(sandbox=LISTED, tasks=[COMMAND_TASK]))
+    (pod,) = with_proxy.pods()
+    for name in ("agent", "checks"):
+        found = container(pod, name)
+        assert "--egress-pass-file" in found["command"]
+        assert "/var/run/proctor/egress" in [one["mountPath"] for one in found["volumeMounts"]]
+    for name in ("stage", "grade"):
+        assert "--egress-pass-file" not in container(pod, name)["command"]
+    staged(with_proxy, CLOSED)
+    await with_proxy.later(2)
+    with_proxy.pass_pod(with_proxy.pods()[0])
+    await with_proxy.later(2)
+    (trial,) = with_proxy.trials()
+    assert trial["status"]["outcome"] == "Passed"
+
+
+async def test_trials_of_other_modes_get_no_pass(with_proxy):
+    await with_proxy.apply(run_body())
+    (pod,) = with_proxy.pods()
+    assert "proctor.dev/egress-pass" not in pod["metadata"]["annotations"]
+    assert "egress-pass" not in [one["name"] for one in pod["spec"]["volumes"]]

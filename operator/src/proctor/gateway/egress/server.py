@@ -3,8 +3,7 @@
 import asyncio
 import socket
 import time
-from asyncio import StreamReader, StreamWriter
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -28,29 +27,28 @@ def real_world(secret_file: Path, cluster_ranges: Sequence[str]) -> World:
 
 @asynccontextmanager
 async def running_proxy(world: World, host: str, port: int) -> AsyncIterator[int]:
-    """Serve until the context ends; gives the port."""
-    served = _limited(world)
-    server = await asyncio.start_server(served, host, port, limit=LONGEST_HEAD)
-    async with server:
-        yield int(server.sockets[0].getsockname()[1])
+    """Serve until the context ends, and with it every tunnel; gives the port."""
+    tunnels: set[asyncio.Task[None]] = set()
 
-
-def _limited(world: World) -> Callable[[StreamReader, StreamWriter], Awaitable[None]]:
-    open_ = 0
-
-    async def serve(reader: StreamReader, writer: StreamWriter) -> None:
-        nonlocal open_
-        if open_ >= MOST_TUNNELS:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if len(tunnels) >= MOST_TUNNELS:
             writer.write(RefusedError(503, "too many connections are open").answer())
             writer.close()
             return
-        open_ += 1
+        task = asyncio.current_task()
+        assert task is not None
+        tunnels.add(task)
         try:
             await Tunnel(world, reader, writer).serve()
         finally:
-            open_ -= 1
+            tunnels.discard(task)
 
-    return serve
+    server = await asyncio.start_server(serve, host, port, limit=LONGEST_HEAD)
+    async with server:
+        yield int(server.sockets[0].getsockname()[1])
+    for task in tunnels:
+        task.cancel()
+    await asyncio.gather(*tunnels, return_exceptions=True)
 
 
 async def _resolve(name: str) -> list[str]:
