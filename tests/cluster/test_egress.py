@@ -145,7 +145,7 @@ rules:
 def waiting(kube):
     """A trial whose agent listens, and its pod's address."""
     spec = a_command_run(
-        "python3 -m http.server 8000 & sleep 50", {"type": "file_exists", "path": "."}
+        "python3 -m http.server 8000 & sleep 50", {"type": "file_exists", "path": "never"}
     )
     kube.run("waiting", spec)
     kube("wait", "evalrun/waiting", "--for=jsonpath={.status.trials.running}=1", "--timeout=120s")

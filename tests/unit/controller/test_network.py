@@ -194,6 +194,18 @@ async def test_an_open_network_ends_attempts_before_their_agents_and_the_run_say
     assert world.condition("Complete")[0] == "True"
 
 
+async def test_a_network_that_stays_open_ends_the_run_and_not_only_three_trials():
+    world = World()
+    spec = {"failurePolicy": {"infraRetries": 0}, "repeats": 5, "parallelism": 1}
+    await world.apply(run_body(**spec))
+    for _ in range(3):
+        staged(world, "gateway:8082 can be reached", code=4)
+        await world.later(2)
+    assert world.condition("Complete")[0] == "True"
+    counts = world.run()["status"]["trials"]
+    assert (counts["errored"], counts["cancelled"]) == (3, 2)
+
+
 async def test_agents_that_ran_with_an_open_network_stay_named():
     world = World(network={**NETWORK, "requireEnforcement": False})
     await world.apply(run_body(repeats=2, parallelism=1))

@@ -26,6 +26,9 @@ EXIT_GATEWAY_UNREACHABLE = 5
 NETWORK_CLOSED, NETWORK_OPEN = "NetworkClosed", "NetworkOpen"
 """What ``stage`` found of the pod's network, in its termination message."""
 
+NETWORK_NOT_ENFORCED = "NetworkNotEnforced"
+"""Why an attempt ended whose ``stage`` found the network open."""
+
 NOT_STARTED_EXITS = frozenset({2, EXIT_NOT_STARTED})
 """That one, and the one for a command line that the runner does not know."""
 

@@ -8,7 +8,12 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from proctor.api.outcome import FailureClass
-from proctor.api.report import EXIT_GATEWAY_UNREACHABLE, EXIT_NETWORK_OPEN, NOT_STARTED_EXITS
+from proctor.api.report import (
+    EXIT_GATEWAY_UNREACHABLE,
+    EXIT_NETWORK_OPEN,
+    NETWORK_NOT_ENFORCED,
+    NOT_STARTED_EXITS,
+)
 from proctor.api.termination import TerminationError, TrialVerdict
 from proctor.controller.names import AGENT, CHECKS, GRADE, STAGE
 from proctor.controller.seen import NEVER_STARTED, ContainerState, SeenPod
@@ -157,7 +162,6 @@ def _words(state: ContainerState) -> str:
     )
 
 
-NETWORK_NOT_ENFORCED = "NetworkNotEnforced"
 _OF_STAGE: Mapping[int | None, str] = {
     EXIT_NETWORK_OPEN: NETWORK_NOT_ENFORCED,
     EXIT_GATEWAY_UNREACHABLE: "GatewayUnreachable",

@@ -20,7 +20,15 @@ from proctor.controller.cluster import (
     ExistsError,
 )
 from proctor.controller.confinement import Confinement, HostAlias
-from proctor.controller.policies import POLICY_NAMES, correction, opens, reachable, trial_policy
+from proctor.controller.names import ATTEMPT_LABEL, TRIAL_LABEL
+from proctor.controller.policies import (
+    POLICY_NAMES,
+    correction,
+    lets_through,
+    reachable,
+    selects,
+    trial_policy,
+)
 from proctor.controller.seen import SeenPod
 from proctor.controller.seen_policy import SeenPolicy, place_of
 from proctor.controller.settings import Endpoint, NetworkSettings
@@ -66,10 +74,13 @@ class Network:
     def others(self, namespace: str, pods: Collection[SeenPod]) -> frozenset[str]:
         """Names of policies of somebody else that let traffic to or from one of these through."""
         held = self.watched.policies.of(place_of(namespace))
+        specs = {name: seen.spec for name, seen in held.items() if name not in POLICY_NAMES}
+        wide = {name: spec for name, spec in specs.items() if lets_through(spec)}
+        if not wide:
+            return frozenset()
+        kinds = {tuple(pod.labels.items() - _own_labels(pod)) for pod in pods}
         return frozenset(
-            name
-            for name, seen in held.items()
-            if name not in POLICY_NAMES and any(opens(seen.spec, pod.labels) for pod in pods)
+            name for name, spec in wide.items() if any(selects(spec, dict(kind)) for kind in kinds)
         )
 
     async def confinement(self, mode: EgressMode) -> Confinement:
@@ -124,6 +135,11 @@ class Network:
 
     def _put(self, body: Body) -> None:
         self.watched.policies.put(SeenPolicy.from_body(body))
+
+
+def _own_labels(pod: SeenPod) -> set[tuple[str, str]]:
+    """Labels that each pod has for itself: nobody selects by them, and pods are many."""
+    return {(name, pod.labels[name]) for name in (TRIAL_LABEL, ATTEMPT_LABEL)}
 
 
 def _addresses(endpoint: Endpoint, body: Body | None) -> tuple[str, ...]:

@@ -71,13 +71,21 @@ def correction(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str,
     return patch
 
 
-def opens(spec: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
-    """Whether somebody's policy selects a pod with these labels and lets traffic through.
+def lets_through(spec: Mapping[str, Any]) -> bool:
+    """Whether somebody's policy lets anything in or out.
 
     One that only closes takes nothing away from ours, and adds nothing to it.
     """
-    lets = bool(spec.get("ingress")) or bool(spec.get("egress"))
-    return lets and _selects(spec.get("podSelector") or {}, labels)
+    return bool(spec.get("ingress")) or bool(spec.get("egress"))
+
+
+def selects(spec: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
+    """Whether a policy holds for a pod with these labels."""
+    selector = spec.get("podSelector") or {}
+    wanted = (selector.get("matchLabels") or {}).items()
+    if any(labels.get(name) != value for name, value in wanted):
+        return False
+    return all(_matches(one, labels) for one in selector.get("matchExpressions") or ())
 
 
 def _to(endpoint: Endpoint) -> dict[str, Any]:
@@ -111,13 +119,6 @@ def _internet(network: NetworkSettings) -> dict[str, Any]:
 
 def _block(cidr: str, closed: Sequence[str]) -> dict[str, Any]:
     return {"ipBlock": {"cidr": cidr, "except": list(dict.fromkeys(within(cidr, closed)))}}
-
-
-def _selects(selector: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
-    wanted = (selector.get("matchLabels") or {}).items()
-    if any(labels.get(name) != value for name, value in wanted):
-        return False
-    return all(_matches(one, labels) for one in selector.get("matchExpressions") or ())
 
 
 def _matches(expression: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
