@@ -105,6 +105,52 @@ async def test_a_policy_of_its_name_that_was_there_before_is_made_right():
     assert spec["policyTypes"] == ["Ingress", "Egress"]
 
 
+def admission_that_adds(cluster, rule):
+    """A mutating webhook that adds a rule to every NetworkPolicy that is written."""
+    patch, create = cluster.patch, cluster.create
+
+    def widened(body):
+        egress = [*(body["spec"].get("egress") or ()), rule]
+        return {**body, "spec": {**body["spec"], "egress": egress}}
+
+    async def patched(kind, namespace, name, body, **rest):
+        found = widened(body) if kind is NETWORK_POLICIES else body
+        return await patch(kind, namespace, name, found, **rest)
+
+    async def created(kind, body):
+        return await create(kind, widened(body) if kind is NETWORK_POLICIES else body)
+
+    cluster.patch, cluster.create = patched, created
+
+
+async def test_a_policy_that_admission_changes_keeps_agents_from_starting_and_is_not_fought_over():
+    world = World()
+    admission_that_adds(world.cluster, {"to": [{"ipBlock": {"cidr": "8.8.8.8/32"}}]})
+    await world.apply(run_body())
+    await world.later(2)
+    assert world.pods() == []
+    assert world.condition("Progressing") == ("False", "NetworkNotReady")
+    world.cluster.writes.clear()
+    await world.later(10)
+    assert "networkpolicies" not in [plural for _, plural, _ in world.cluster.writes]
+
+
+async def test_a_policy_that_admission_changes_later_is_named_and_verdicts_are_taken():
+    world = World()
+    await world.apply(run_body())
+    staged(world, CLOSED)
+    await world.later(2)
+    admission_that_adds(world.cluster, {"to": [{"ipBlock": {"cidr": "8.8.8.8/32"}}]})
+    patch = {"spec": {"egress": [{}]}}
+    world.cluster.change(NETWORK_POLICIES, "team", "proctor-trial-modelonly", patch)
+    await world.later(2)
+    assert enforced(world)[:2] == ("False", "OtherPolicies")
+    world.pass_pod(world.pods()[0])
+    await world.later(2)
+    (trial,) = world.trials()
+    assert trial["status"]["outcome"] == "Passed"
+
+
 async def test_pods_know_the_gateway_by_its_address_and_have_no_names():
     world = World()
     await world.apply(run_body())

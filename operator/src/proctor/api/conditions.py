@@ -82,7 +82,7 @@ WAITING_REASONS: Mapping[Reason, str] = {
     Reason.QUOTA_EXCEEDED: "The namespace's quota is used up.",
     Reason.ADMISSION_DENIED: "An admission rule of the cluster refuses the pod.",
     Reason.VOLUME_NOT_READY: "A volume of the pod is not ready.",
-    Reason.NETWORK_NOT_READY: "The gateway's Service is missing, or was changed.",
+    Reason.NETWORK_NOT_READY: "A Service or NetworkPolicy of Proctor's is missing or changed.",
     Reason.PENDING_TIMEOUT: "The pod did not start within pendingTimeoutSeconds.",
 }
 """Why a pod waits: in Progressing, in its message, and in the history of a trial."""

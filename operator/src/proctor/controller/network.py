@@ -38,12 +38,12 @@ _KNOWN_FOR = timedelta(seconds=5)
 """A Service that is made anew has another address; pods that got the old one run again."""
 
 
-class ServiceNotReadyError(PlatformError):
-    """A Service of ours is missing, or is not what the chart makes."""
+_DISPUTED_FOR = timedelta(seconds=15)
+"""How soon a policy is repaired again that did not stay as it was written."""
 
-    def __init__(self, endpoint: Endpoint, what: str) -> None:
-        where = f"Service {endpoint.namespace}/{endpoint.service}"
-        super().__init__(f"{where} {what}: install the chart again")
+
+class NetworkNotReadyError(PlatformError):
+    """Something that trials need of the network is not what it should be; the message says what."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +55,13 @@ class Network:
     settings: NetworkSettings
     now: Callable[[], datetime]
     known: dict[str, tuple[datetime, tuple[str, ...]]] = field(default_factory=dict)
+    disputed: dict[tuple[str, str], datetime] = field(default_factory=dict)
 
     async def keep(self, namespace: str, modes: Iterable[EgressMode]) -> None:
         """Make or repair the policies of these modes.
 
         Raises:
+            NetworkNotReadyError: A policy does not stay as it is written.
             ClusterError: A request failed.
         """
         held = self.watched.policies.of(place_of(namespace))
@@ -72,22 +74,29 @@ class Network:
                 await self._repair(wanted, seen.spec)
 
     def others(self, namespace: str, pods: Collection[SeenPod]) -> frozenset[str]:
-        """Names of policies of somebody else that let traffic to or from one of these through."""
+        """Names of policies that let traffic of one of these through, and are not as we made them.
+
+        Somebody else's, and those of ours that somebody else has the last word on.
+        """
+        spoiled = {name for place, name in self.disputed if place == namespace}
+        return frozenset(self._wide(namespace, pods) | spoiled)
+
+    def _wide(self, namespace: str, pods: Collection[SeenPod]) -> set[str]:
         held = self.watched.policies.of(place_of(namespace))
         specs = {name: seen.spec for name, seen in held.items() if name not in POLICY_NAMES}
         wide = {name: spec for name, spec in specs.items() if lets_through(spec)}
         if not wide:
-            return frozenset()
+            return set()
         kinds = {tuple(pod.labels.items() - _own_labels(pod)) for pod in pods}
-        return frozenset(
+        return {
             name for name, spec in wide.items() if any(selects(spec, dict(kind)) for kind in kinds)
-        )
+        }
 
     async def confinement(self, mode: EgressMode) -> Confinement:
         """What a pod of this mode is told.
 
         Raises:
-            ServiceNotReadyError: A Service is not as it should be.
+            NetworkNotReadyError: A Service is not as it should be.
             ClusterError: It cannot be read.
         """
         if mode is EgressMode.OPEN:
@@ -99,13 +108,17 @@ class Network:
         """What an attempt shows the egress proxy for so many seconds; None in other modes.
 
         Raises:
-            OSError: The secret cannot be read.
+            NetworkNotReadyError: The secret cannot be read.
         """
         secret = self.settings.egress_secret_file
         if egress.mode is not EgressMode.ALLOW_LIST or secret is None:
             return None
         until = int(self.now().timestamp()) + seconds
-        return EgressPass(trial_uid, attempt, egress.hosts, until).signed(secret.read_bytes())
+        try:
+            key = secret.read_bytes()
+        except OSError as error:
+            raise NetworkNotReadyError(f"the egress proxy's secret: {error}") from error
+        return EgressPass(trial_uid, attempt, egress.hosts, until).signed(key)
 
     async def _alias(self, endpoint: Endpoint) -> HostAlias:
         known = self.known.get(endpoint.service)
@@ -116,22 +129,36 @@ class Network:
 
     async def _make(self, wanted: Body) -> None:
         try:
-            self._put(await self.cluster.create(NETWORK_POLICIES, wanted))
+            body = await self.cluster.create(NETWORK_POLICIES, wanted)
         except ExistsError as error:
             meta = wanted["metadata"]
             found = await self.cluster.get(NETWORK_POLICIES, meta["namespace"], meta["name"])
             if found is None:
                 raise ClusterError(error.status, "Vanished", str(error)) from error
-            self._put(found)
-            await self._repair(wanted, found["spec"])
+            body = found
+        self._put(body)
+        await self._repair(wanted, body["spec"])
 
     async def _repair(self, wanted: Body, spec: Mapping[str, Any]) -> None:
+        """Patch a policy; one that did not stay as it was written is left alone for a while."""
+        meta = wanted["metadata"]
+        place = namespace, name = meta["namespace"], meta["name"]
         patch = correction(spec, wanted["spec"])
-        if patch:
-            meta = wanted["metadata"]
-            namespace, name = meta["namespace"], meta["name"]
-            body = {"spec": patch}
-            self._put(await self.cluster.patch(NETWORK_POLICIES, namespace, name, body))
+        if not patch:
+            self.disputed.pop(place, None)
+            return
+        disputed_at = self.disputed.get(place)
+        if disputed_at is None or self.now() >= disputed_at + _DISPUTED_FOR:
+            body = await self.cluster.patch(NETWORK_POLICIES, namespace, name, {"spec": patch})
+            self._put(body)
+            if not correction(body["spec"], wanted["spec"]):
+                self.disputed.pop(place, None)
+                return
+            self.disputed[place] = self.now()
+        raise NetworkNotReadyError(
+            f"NetworkPolicy {namespace}/{name} does not stay as Proctor writes it: take it out of "
+            "the admission rule that changes it"
+        )
 
     def _put(self, body: Body) -> None:
         self.watched.policies.put(SeenPolicy.from_body(body))
@@ -145,13 +172,18 @@ def _own_labels(pod: SeenPod) -> set[tuple[str, str]]:
 def _addresses(endpoint: Endpoint, body: Body | None) -> tuple[str, ...]:
     """Cluster IPs of a Service that passes each of its ports on as it is."""
     if body is None:
-        raise ServiceNotReadyError(endpoint, "does not exist")
+        raise _not_ready(endpoint, "does not exist")
     spec = body["spec"]
     same = {one["port"] for one in spec.get("ports") or () if one.get("targetPort") == one["port"]}
     missing = {endpoint.port, *((endpoint.canary,) if endpoint.canary else ())} - same
     if missing:
-        raise ServiceNotReadyError(endpoint, f"does not pass port {min(missing)} on as it is")
+        raise _not_ready(endpoint, f"does not pass port {min(missing)} on as it is")
     addresses = tuple(spec.get("clusterIPs") or ())
     if not addresses or "None" in addresses:
-        raise ServiceNotReadyError(endpoint, "has no cluster IP")
+        raise _not_ready(endpoint, "has no cluster IP")
     return addresses
+
+
+def _not_ready(endpoint: Endpoint, what: str) -> NetworkNotReadyError:
+    where = f"Service {endpoint.namespace}/{endpoint.service}"
+    return NetworkNotReadyError(f"{where} {what}: install the chart again")

@@ -3,11 +3,12 @@
 Observe, decide, apply, report. It never looks at the event that brought it here.
 """
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from proctor.api.errors import SpecError
+from proctor.api.errors import PlatformError, SpecError
 from proctor.api.run_status import EvalRunStatus
 from proctor.controller.apply import Applier
 from proctor.controller.cluster import EVAL_RUNS, Cluster, MissingError, PreconditionError
@@ -29,6 +30,8 @@ from proctor.engine.model import Decision, Observed
 from proctor.engine.status import rejected_status, run_status
 from proctor.metrics.trials import OperatorMetrics
 from proctor.planning.kinds import Kinds
+
+log = logging.getLogger(__name__)
 
 STATUS_INTERVAL = timedelta(seconds=1)
 """A run's status is written at most this often."""
@@ -135,7 +138,11 @@ class Reconciler:
         """Repair the policies of pods that exist; a start makes those of the ones to come."""
         if self.watched.pods.of(planned.key):
             modes = {cell.egress.mode for cell in planned.plan.cells.values()}
-            await self.network.keep(planned.key.namespace, modes)
+            try:
+                await self.network.keep(planned.key.namespace, modes)
+            except PlatformError as error:
+                # What trials left is taken nevertheless; the next start says why nothing starts.
+                log.warning("%s/%s: %s", planned.key.namespace, planned.key.name, error)
 
     def _look_again(
         self, key: RunKey, observed: Observed, decision: Decision, memory: RunMemory

@@ -34,7 +34,7 @@ from proctor.controller.names import (
     TrialObject,
     run_labels,
 )
-from proctor.controller.network import Network, ServiceNotReadyError
+from proctor.controller.network import Network, NetworkNotReadyError
 from proctor.controller.pending import not_ready, refusal
 from proctor.controller.planned import PlannedRun
 from proctor.controller.pods import (
@@ -89,7 +89,7 @@ class Starter:
                 confinement = await self.network.confinement(mode)
             trial = await self._trial(planned, start, confinement)
             await self._pod(planned, start, trial, confinement)
-        except ServiceNotReadyError as error:
+        except NetworkNotReadyError as error:
             memory.stuck = not_ready(error, now)
         except RefusedError as error:
             waiting = refusal(error, now)
