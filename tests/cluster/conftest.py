@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from cluster.harness.foreign import OURS_VARIABLE
 from cluster.harness.paths import State
 from cluster.kube import Kubectl
 
@@ -37,6 +38,11 @@ def enforces_policies():
         return said == "yes"
     state = State.from_environ(os.environ)
     return not state.root.exists() or (state.logs / "kube-router.log").exists()
+
+
+def has_outside():
+    """Whether tests may lay a network beside the cluster's: never beside one of your own."""
+    return os.environ.get(OURS_VARIABLE) == "ours"
 
 
 @pytest.fixture(scope="session")

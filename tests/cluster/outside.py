@@ -4,8 +4,10 @@ Its addresses are public by the books and lead nowhere: 192.88.99.0/24 was of 6t
 which RFC 7526 ended. A private address and the metadata address of clouds are there too.
 """
 
+import fcntl
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -48,7 +50,15 @@ sys.stdin.read()
 
 @contextmanager
 def outside(folder: Path) -> Iterator[None]:
-    """The listeners, until the context ends; run in the cluster's network."""
+    """The listeners, until the context ends; run in the cluster's network, one at a time."""
+    with (Path(tempfile.gettempdir()) / "proctor-test-outside.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with _listening(folder):
+            yield
+
+
+@contextmanager
+def _listening(folder: Path) -> Iterator[None]:
     certificate, key = _certificate(folder)
     ports = [str(port) for port in (PLAIN_PORT, *TLS_PORTS)]
     server = subprocess.Popen(
@@ -64,8 +74,10 @@ def outside(folder: Path) -> Iterator[None]:
         _join(server.pid)
         yield
     finally:
+        # Now, and not some time after its namespace: the next one has the same name.
+        subprocess.run(["ip", "link", "del", "outside0"], capture_output=True, check=False)
         server.stdin.close()
-        server.wait(30)  # its end of the cable goes with its namespace, and so does ours
+        server.wait(30)
         server.stdout.close()
 
 

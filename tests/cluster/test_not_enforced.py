@@ -11,11 +11,14 @@ import sys
 import pytest
 import yaml
 
-from cluster.conftest import REPOSITORY, tool
+from cluster.conftest import REPOSITORY, has_outside, tool
 from cluster.harness.paths import cache_folder
 from cluster.kube import SMALL, a_command_run, an_evalrun
 
-pytestmark = pytest.mark.alone
+pytestmark = [
+    pytest.mark.alone,
+    pytest.mark.skipif(not has_outside(), reason="starts a cluster where there is one's own"),
+]
 
 TOOL = REPOSITORY / "tests" / "cluster" / "harness"
 CHART = REPOSITORY / "charts" / "proctor"
