@@ -54,8 +54,8 @@ images: ## Build the container images as archives, and values for Helm: make ima
 
 cluster-up: ## Start a real Kubernetes node in namespaces of its own (root, Debian)
 	@$(CLUSTER) install
-	@$(CLUSTER) build
-	@$(CLUSTER) up
+	@$(CLUSTER) build --with kube-router
+	@$(CLUSTER) up --with kube-router
 
 cluster-down: ## Stop it; nothing is left behind
 	@$(CLUSTER) down

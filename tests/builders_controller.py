@@ -10,15 +10,27 @@ from prometheus_client import CollectorRegistry
 
 from fakes.cluster import START, FakeCluster
 from fakes.kubelet import FakeKubelet
+from proctor.api.egress import EgressMode
 from proctor.api.outcome import Outcome
 from proctor.api.termination import TrialVerdict
 from proctor.api.usage import Bill, RunSpending, Usage
-from proctor.controller.cluster import EVAL_RUNS, EVAL_TRIALS, PODS, Change, Gone, Put
+from proctor.controller.cluster import (
+    EVAL_RUNS,
+    EVAL_TRIALS,
+    NETWORK_POLICIES,
+    PODS,
+    SERVICES,
+    Change,
+    Gone,
+    Put,
+)
+from proctor.controller.confinement import Confinement, HostAlias
 from proctor.controller.names import SELECTOR, TrialObject
 from proctor.controller.planned import PlannedRun, plan_seen_run
 from proctor.controller.pods import trial_pod
 from proctor.controller.process import assemble
 from proctor.controller.seen import RunKey, SeenPod, SeenRun, SeenTrial
+from proctor.controller.seen_policy import SeenPolicy
 from proctor.controller.settings import OperatorSettings
 from proctor.controller.workers import PAUSE_SECONDS
 from proctor.metrics.trials import OperatorMetrics
@@ -28,12 +40,34 @@ NAMESPACE = "team"
 KEY = RunKey(NAMESPACE, "run")
 
 
+NETWORK = {
+    "gateway": {
+        "service": "gateway",
+        "namespace": "proctor",
+        "port": 8080,
+        "canary": 8082,
+        "podLabels": {"app": "gateway"},
+    }
+}
+GATEWAY_SERVICE = {
+    "apiVersion": "v1",
+    "kind": "Service",
+    "metadata": {"name": "gateway", "namespace": "proctor"},
+    "spec": {
+        "clusterIP": "10.96.7.7",
+        "clusterIPs": ["10.96.7.7"],
+        "ports": [{"port": port, "targetPort": port} for port in (8080, 8081, 8082)],
+    },
+}
+CONFINED = Confinement((HostAlias("gateway.proctor.svc", ("10.96.7.7",)),))
+
+
 def settings(**changes: Any) -> OperatorSettings:
     """Settings with everything at its default."""
     values = {
         "runnerImage": "proctor/runner:1",
         "taskImage": "proctor/task:1",
-        "gatewayUrl": "http://gateway.proctor.svc:8080",
+        "network": NETWORK,
         **changes,
     }
     return OperatorSettings.model_validate(values)
@@ -116,6 +150,8 @@ class Operator:
         mirrors.runs.take(cluster.snapshot(EVAL_RUNS, SeenRun.from_body), None)
         mirrors.trials.take(cluster.snapshot(EVAL_TRIALS, SeenTrial.from_body), None)
         mirrors.pods.take(cluster.snapshot(PODS, SeenPod.from_body, selector=SELECTOR), None)
+        policies = cluster.snapshot(NETWORK_POLICIES, SeenPolicy.from_body)
+        mirrors.policies.take(policies, None)
 
     def hear(self) -> None:
         """Deliver what the watches have for it."""
@@ -127,6 +163,8 @@ class Operator:
                 self.watched.trials.take(_change(event, trial), None)
             elif plural == "pods" and (pod := SeenPod.from_body(body)):
                 self.watched.pods.take(_change(event, pod), None)
+            elif plural == "networkpolicies":
+                self.watched.policies.take(_change(event, SeenPolicy.from_body(body)), None)
 
     async def pass_all(self) -> None:
         """Passes until nothing is due at this moment; the clock moves by what passes wait."""
@@ -154,6 +192,7 @@ class World:
         self.at = START
         self.settings = settings(**changes)
         self.cluster = FakeCluster(self.now)
+        self.cluster.plant(SERVICES, GATEWAY_SERVICE)
         self.kubelet = FakeKubelet(self.cluster, NAMESPACE)
         self.bills = Bills()
         self.operator = Operator(self)
@@ -220,8 +259,8 @@ def seen_run(**spec: Any) -> SeenRun:
 
 def planned_run(*, changes: Mapping[str, Any] | None = None, **spec: Any) -> PlannedRun:
     """An EvalRun that was accepted; ``changes`` are settings."""
-    trial = settings(**(changes or {})).trial
-    return plan_seen_run(seen_run(**spec), builtin_registry(), lambda model: True, trial)
+    trial, modes = settings(**(changes or {})).trial, frozenset(EgressMode)
+    return plan_seen_run(seen_run(**spec), builtin_registry(), lambda model: True, modes, trial)
 
 
 def first_pod(
@@ -238,6 +277,7 @@ def first_pod(
         planned.orders.places[trial.task, trial.variant],
         planned.policy,
         settings(**(changes or {})),
+        CONFINED,
     )
 
 

@@ -90,6 +90,8 @@ def test_the_schema_knows_every_value():
         pytest.param({"trials": {"userId": 0}}, id="trials-as-root"),
         pytest.param({"trials": {"finishedPods": "Sometimes"}}, id="unknown-word"),
         pytest.param({"watchNamespaces": "team"}, id="a-word-for-a-list"),
+        pytest.param({"network": {"clusterRanges": ["10.0.0.1"]}}, id="an-address-for-a-block"),
+        pytest.param({"network": {"dnsPorts": []}}, id="no-port-for-names"),
     ],
 )
 def test_the_schema_refuses_what_would_do_nothing_or_harm(change):

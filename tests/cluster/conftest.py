@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from cluster.harness.foreign import OURS_VARIABLE
+from cluster.harness.paths import State
 from cluster.kube import Kubectl
 
 REPOSITORY = Path(__file__).parents[2]
@@ -28,6 +30,20 @@ def tool(name, *arguments, timeout=3000):
     )
     assert result.returncode == 0, f"{name} {arguments}: {result.stderr[-2000:]}"
     return result.stdout
+
+
+def enforces_policies():
+    """Whether the cluster enforces NetworkPolicies; of one of your own, PROCTOR_TEST_ENFORCES."""
+    said = os.environ.get("PROCTOR_TEST_ENFORCES")
+    if said:
+        return said == "yes"
+    state = State.from_environ(os.environ)
+    return not state.root.exists() or (state.logs / "kube-router.log").exists()
+
+
+def has_outside():
+    """Whether tests may lay a network beside the cluster's: never beside one of your own."""
+    return os.environ.get(OURS_VARIABLE) == "ours"
 
 
 @pytest.fixture(scope="session")
@@ -54,6 +70,8 @@ def install(images):
             "task": images["default"],
         },
         "trials": {"allowImageUser": True},
+        "network": {"requireEnforcement": enforces_policies()},
+        "egressProxy": {"enabled": True},
     }
     command = ["helm", "upgrade", RELEASE, REPOSITORY / "charts" / "proctor", "--install",
                "--namespace", SYSTEM, "--create-namespace", "--wait", "--timeout=180s",

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from proctor.api.addresses import NOT_PUBLIC_V4, NOT_PUBLIC_V6, PUBLIC_V6
 from proctor.controller.settings import OperatorSettings
 from proctor.gateway.config import read_config
 from proctor.gateway.traced import TraceTarget
@@ -84,6 +85,56 @@ def test_the_operator_can_read_its_settings():
     settings = operator_settings()
     assert settings.gateway_url == "http://proctor-gateway.system.svc:8080"
     assert settings.namespaces == ()
+
+
+def test_what_trials_may_reach_is_what_the_gateways_service_and_pods_have():
+    documents = render()
+    service = of_kind(documents, "Service")["proctor-gateway"]
+    pods = of_kind(documents, "StatefulSet")["proctor-gateway"]["spec"]["template"]
+    network = operator_settings().network
+    ports = {one["port"]: one["targetPort"] for one in service["spec"]["ports"]}
+    assert ports[network.gateway.port] == network.gateway.port
+    assert ports[network.gateway.canary] == network.gateway.canary
+    assert network.gateway.pod_labels.items() <= pods["metadata"]["labels"].items()
+    assert network.gateway.pod_labels == service["spec"]["selector"]
+    (container,) = pods["spec"]["containers"]
+    assert {f"--port={network.gateway.port}", f"--canary-port={network.gateway.canary}"} <= set(
+        container["args"]
+    )
+    assert network.require_enforcement
+
+
+def test_no_other_policy_can_close_the_canary():
+    policy = of_kind(render(), "NetworkPolicy")["proctor-gateway"]
+    network = operator_settings().network
+    assert policy["spec"]["podSelector"]["matchLabels"] == network.gateway.pod_labels
+    (rule,) = policy["spec"]["ingress"]
+    assert "from" not in rule
+    assert network.gateway.canary in [one["port"] for one in rule["ports"]]
+
+
+def test_probes_and_metrics_are_not_on_the_port_of_trials():
+    documents = render({"serviceMonitor": {"enabled": True}})
+    (container,) = pod_specs(documents)["StatefulSet", "proctor-gateway"]["containers"]
+    port = {one["name"]: one["containerPort"] for one in container["ports"]}["metrics"]
+    kinds = ("startupProbe", "livenessProbe", "readinessProbe")
+    assert {container[kind]["httpGet"]["port"] for kind in kinds} == {"metrics"}
+    (endpoint,) = of_kind(documents, "ServiceMonitor")["proctor-gateway"]["spec"]["endpoints"]
+    assert endpoint["port"] == "metrics"
+    assert port != operator_settings().network.gateway.port
+    assert f"--probe-port={port}" in container["args"]
+
+
+def test_the_operator_reads_its_own_services_and_no_other():
+    role = of_kind(render({"watchNamespaces": ["a"]}), "Role")["proctor-operator-services"]
+    assert role["rules"] == [
+        {
+            "apiGroups": [""],
+            "resources": ["services"],
+            "resourceNames": ["proctor-gateway"],
+            "verbs": ["get"],
+        }
+    ]
 
 
 def test_the_gateway_can_read_its_configuration_and_finds_keys_in_files():
@@ -222,3 +273,66 @@ def test_a_value_that_does_nothing_is_refused():
 def test_names_follow_the_release():
     documents = render(release="evals")
     assert "evals-proctor-operator" in of_kind(documents, "Deployment")
+
+
+PROXY = {"egressProxy": {"enabled": True}}
+
+
+def test_the_egress_proxy_is_there_only_when_it_is_asked_for():
+    assert operator_settings().network.egress_proxy is None
+    assert "proctor-egress" not in of_kind(render(), "Deployment")
+    assert "proctor-egress" in of_kind(render(PROXY), "Deployment")
+
+
+def test_the_egress_proxy_has_no_key_and_no_token():
+    documents = render({**PROXY, "gateway": {"providers": [PROVIDER]}})
+    spec = pod_specs(documents)["Deployment", "proctor-egress"]
+    assert spec["automountServiceAccountToken"] is False
+    assert [one["secret"]["secretName"] for one in spec["volumes"]] == ["proctor-egress"]
+    (container,) = spec["containers"]
+    assert "env" not in container
+    subjects = [
+        subject["name"]
+        for kind in ("ClusterRoleBinding", "RoleBinding")
+        for binding in of_kind(documents, kind).values()
+        for subject in binding["subjects"]
+    ]
+    assert "proctor-egress" not in subjects
+
+
+def test_trials_reach_the_egress_proxy_where_its_service_and_pods_are():
+    documents = render(PROXY)
+    network = operator_settings(PROXY).network
+    endpoint = network.egress_proxy
+    service = of_kind(documents, "Service")[endpoint.service]
+    assert [(one["port"], one["targetPort"]) for one in service["spec"]["ports"]] == [
+        (endpoint.port, endpoint.port)
+    ]
+    pods = of_kind(documents, "Deployment")["proctor-egress"]["spec"]["template"]
+    assert endpoint.pod_labels.items() <= pods["metadata"]["labels"].items()
+    assert f"--port={endpoint.port}" in pods["spec"]["containers"][0]["args"]
+
+
+def test_operator_and_proxy_share_one_secret_and_nobody_else_has_it():
+    documents = render({"egressProxy": {"enabled": True, "secretName": "mine"}})
+    assert of_kind(documents, "Secret") == {}
+    holders = {
+        name
+        for (_, name), spec in pod_specs(documents).items()
+        for volume in spec.get("volumes", ())
+        if volume.get("secret", {}).get("secretName") == "mine"
+    }
+    assert holders == {"proctor-operator", "proctor-egress"}
+
+
+def test_the_proxy_reaches_public_addresses_and_is_reached_by_trials_that_have_a_list():
+    ranges = ["40.1.0.0/16", "2a00:1::/32", "fd00::/8"]
+    documents = render({**PROXY, "network": {"clusterRanges": ranges}})
+    spec = of_kind(documents, "NetworkPolicy")["proctor-egress"]["spec"]
+    (come,) = spec["ingress"]
+    assert come["from"][0]["podSelector"] == {"matchLabels": {"proctor.dev/egress": "AllowList"}}
+    v4, v6 = [peer["ipBlock"] for peer in spec["egress"][1]["to"]]
+    assert (v4["cidr"], tuple(v4["except"])) == ("0.0.0.0/0", (*NOT_PUBLIC_V4, "40.1.0.0/16"))
+    assert (v6["cidr"], tuple(v6["except"])) == (PUBLIC_V6, (*NOT_PUBLIC_V6, "2a00:1::/32"))
+    args = pod_specs(documents)["Deployment", "proctor-egress"]["containers"][0]["args"]
+    assert [f"--cluster-range={block}" for block in ranges] == args[2:]

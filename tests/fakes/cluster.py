@@ -160,7 +160,11 @@ class FakeCluster:
         """An object that somebody else makes."""
         stored = copy.deepcopy(dict(body))
         meta = stored["metadata"]
-        meta |= {"uid": f"foreign-{next(self._uids)}", "creationTimestamp": _text(self._now())}
+        meta |= {
+            "uid": f"foreign-{next(self._uids)}",
+            "creationTimestamp": _text(self._now()),
+            "generation": 1,
+        }
         self._store((kind.plural, meta["namespace"], meta["name"]), stored, "ADDED")
 
     def change(self, kind: Kind, namespace: str, name: str, patch: Body) -> None:

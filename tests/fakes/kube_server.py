@@ -13,15 +13,23 @@ from proctor.controller.cluster import (
     CONFIG_MAPS,
     EVAL_RUNS,
     EVAL_TRIALS,
+    NETWORK_POLICIES,
     PODS,
     SERVICE_ACCOUNTS,
+    SERVICES,
     ClusterError,
     MissingError,
     Snapshot,
 )
 
-_KINDS = {k.plural: k for k in (EVAL_RUNS, EVAL_TRIALS, PODS, CONFIG_MAPS, SERVICE_ACCOUNTS)}
-_ALL = "/{root:api/v1|apis/proctor.dev/v1alpha1}"
+_KINDS = {
+    kind.plural: kind
+    for kind in (
+        *(EVAL_RUNS, EVAL_TRIALS, PODS, CONFIG_MAPS),
+        *(SERVICE_ACCOUNTS, SERVICES, NETWORK_POLICIES),
+    )
+}
+_ALL = "/{root:api/v1|apis/proctor.dev/v1alpha1|apis/networking.k8s.io/v1}"
 _PLACED = _ALL + "/namespaces/{namespace}/{plural}"
 
 

@@ -5,7 +5,24 @@ runnerImage: {{ .Values.images.runner | quote }}
 taskImage: {{ .Values.images.task | quote }}
 imagePullPolicy: {{ .Values.images.pullPolicy }}
 imagePullSecrets: {{ toYaml .Values.images.pullSecrets | nindent 2 }}
-gatewayUrl: http://{{ include "proctor.name" . }}-gateway.{{ .Release.Namespace }}.svc:8080
+network:
+  gateway:
+    service: {{ include "proctor.name" . }}-gateway
+    namespace: {{ .Release.Namespace }}
+    port: 8080
+    canary: 8082
+    podLabels: {{ include "proctor.selector" (list . "gateway") | nindent 6 }}
+  {{- if .Values.egressProxy.enabled }}
+  egressProxy:
+    service: {{ include "proctor.name" . }}-egress
+    namespace: {{ .Release.Namespace }}
+    port: 3128
+    podLabels: {{ include "proctor.selector" (list . "egress") | nindent 6 }}
+  egressSecretFile: /var/run/proctor/egress/key
+  {{- end }}
+  requireEnforcement: {{ .Values.network.requireEnforcement }}
+  clusterRanges: {{ toYaml .Values.network.clusterRanges | nindent 4 }}
+  dnsPorts: {{ toYaml .Values.network.dnsPorts | nindent 4 }}
 gatewayTokenFile: /var/run/proctor/operator/token
 pricedModels:
 {{- if not (or .Values.gateway.prices .Values.gateway.deployments) }} []{{ end }}

@@ -86,6 +86,9 @@ priorityClassName: {{ . }}
   resources: [serviceaccounts]
   resourceNames: [proctor-trial]
   verbs: [get]
+- apiGroups: [networking.k8s.io]
+  resources: [networkpolicies]
+  verbs: [get, list, watch, create, patch]
 {{- end }}
 
 {{/* What the gateway may read there: limits of trials, scripts. */}}

@@ -246,6 +246,7 @@ def test_a_pod_is_found_by_labels_and_held_by_a_finalizer():
         "proctor.dev/run-uid": "run-uid",
         "proctor.dev/trial": "run-abc",
         "proctor.dev/attempt": "2",
+        "proctor.dev/egress": "ModelOnly",
         "sidecar.istio.io/inject": "false",
     }
     (owner,) = metadata["ownerReferences"]
@@ -261,7 +262,7 @@ def test_pull_secrets_are_named_when_there_are_some():
 def as_stored(pod):
     """What an API server makes of it: defaults, tolerations, a node, canonical amounts."""
     spec = pod["spec"]
-    spec |= {"nodeName": "n", "dnsPolicy": "ClusterFirst", "tolerations": [{"operator": "Exists"}]}
+    spec |= {"nodeName": "n", "tolerations": [{"operator": "Exists"}]}
     for one in (*spec["initContainers"], *spec["containers"]):
         one["terminationMessagePath"] = "/dev/termination-log"
         one["resources"] = {}
@@ -307,7 +308,7 @@ def test_the_shape_does_not_depend_on_the_owners_uid():
             lambda p: p["spec"].update(hostAliases=[{"ip": "6.6.6.6", "hostnames": ["gateway"]}]),
             id="another-gateway",
         ),
-        pytest.param(lambda p: p["spec"].update(dnsPolicy="None"), id="another-resolver"),
+        pytest.param(lambda p: p["spec"].update(dnsPolicy="Default"), id="another-resolver"),
         pytest.param(lambda p: p["spec"].update(serviceAccountName="admin"), id="account"),
         pytest.param(
             lambda p: container(p, "agent")["securityContext"].update(privileged=True), id="rights"

@@ -127,7 +127,7 @@ async def test_a_watch_that_is_silent_for_too_long_is_unhealthy_by_name(health):
 async def test_ready_is_when_the_first_lists_are_complete(health):
     client, watched, _ = health
     assert (await client.get("/readyz")).status == 503
-    for mirror in (watched.runs, watched.trials, watched.pods):
+    for mirror in (watched.runs, watched.trials, watched.pods, watched.policies):
         mirror.take(Snapshot((), 1), None)
     assert (await client.get("/readyz")).status == 200
 

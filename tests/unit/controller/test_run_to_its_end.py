@@ -20,7 +20,7 @@ async def test_a_trial_without_faults_takes_at_most_five_writes():
     for pod in world.pods():
         world.pass_pod(pod)
     await world.settle()
-    shared = ("serviceaccounts", "configmaps", "evalruns", "events")
+    shared = ("serviceaccounts", "configmaps", "networkpolicies", "evalruns", "events")
     own = [write for write in world.cluster.writes if write[1] not in shared]
     assert len(own) <= 5 * 10
     assert not world.pods()

@@ -95,5 +95,7 @@ async def test_all_is_complete_when_every_kind_was_listed():
         mirror.take(Snapshot((), 1), None)
     assert not watched.is_complete
     watched.pods.take(Snapshot((), 1), None)
+    assert not watched.is_complete
+    watched.policies.take(Snapshot((), 1), None)
     await watched.complete()
     assert watched.is_complete

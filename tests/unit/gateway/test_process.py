@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import signal
 import sys
 from asyncio.subprocess import PIPE, Process
@@ -53,6 +54,8 @@ class Bench:
             "--config": self.folder / "config.yaml",
             "--host": "127.0.0.1",
             "--port": 0,
+            "--probe-port": 0,
+            "--canary-port": 0,
             "--ledger-dir": self.folder / "ledger",
             "--drain-seconds": 1,
             "--api-server": self.server.url,
@@ -66,8 +69,9 @@ class Bench:
             assert process.stderr is not None
             line = json.loads(await process.stderr.readline())
             async with aiohttp.ClientSession() as client:
-                url = f"http://127.0.0.1:{line['message'].rpartition(' ')[2]}"
-                yield Gateway(process, url, client)
+                port, probes, canary = map(int, re.findall(r"\d+", line["message"]))
+                urls = [f"http://127.0.0.1:{one}" for one in (port, probes)]
+                yield Gateway(process, urls, canary, client)
         finally:
             if process.returncode is None:
                 process.kill()
@@ -75,8 +79,11 @@ class Bench:
 
 
 class Gateway:
-    def __init__(self, process: Process, url: str, client: aiohttp.ClientSession) -> None:
-        self.process, self._url, self._client = process, url, client
+    def __init__(
+        self, process: Process, urls: list[str], canary: int, client: aiohttp.ClientSession
+    ) -> None:
+        self.process, self.canary, self._client = process, canary, client
+        self._url, self._probes = urls
 
     def call(self, token: str, **fields: Any) -> Any:
         body = {"model": "claude-sonnet-4-5", "messages": [{"role": "user", "content": "hi"}]}
@@ -88,6 +95,10 @@ class Gateway:
     async def get(self, path: str, token: str | None = None) -> tuple[int, str]:
         headers = {} if token is None else {"authorization": f"Bearer {token}"}
         async with self._client.get(f"{self._url}{path}", headers=headers) as response:
+            return response.status, await response.text()
+
+    async def probe(self, path: str) -> tuple[int, str]:
+        async with self._client.get(f"{self._probes}{path}") as response:
             return response.status, await response.text()
 
     async def stop(self) -> tuple[int, str]:
@@ -106,13 +117,13 @@ async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
 
 async def test_a_process_serves_probes_calls_ledger_bills_and_metrics(bench: Bench) -> None:
     async with bench.gateway() as gateway:
-        assert (await gateway.get("/healthz"))[0] == 200
-        assert (await gateway.get("/readyz"))[0] == 200
+        assert (await gateway.probe("/healthz"))[0] == 200
+        assert (await gateway.probe("/readyz"))[0] == 200
         async with gateway.call(bench.agent) as response:
             assert response.status == 200
         ledger = json.loads((await gateway.get("/proctor/v1/ledger", bench.judge))[1])
         _, bill = await gateway.get("/proctor/v1/bills/trial-1/1", bench.operator)
-        status, metrics = await gateway.get("/metrics")
+        status, metrics = await gateway.probe("/metrics")
         code, log = await gateway.stop()
     assert (ledger["bill"]["calls"], ledger["bill"]["cost_complete"]) == (1, False)
     assert json.loads(bill)["usage"]["input"] == 1200
@@ -134,6 +145,15 @@ async def test_a_verbose_process_logs_every_call(bench: Bench) -> None:
     lines = [json.loads(line) for line in log.splitlines()]
     assert ("model call", "trial-1") in [(x["message"], x.get("trial_uid")) for x in lines]
     assert {line["logger"].partition(".")[0] for line in lines} == {"proctor"}
+
+
+async def test_trials_find_no_metrics_on_their_port_and_the_canary_hangs_up(bench: Bench) -> None:
+    async with bench.gateway() as gateway:
+        found = [(await gateway.get(path))[0] for path in ("/metrics", "/healthz", "/readyz")]
+        reader, writer = await asyncio.open_connection("127.0.0.1", gateway.canary)
+        said = await reader.read()
+        writer.close()
+    assert (found, said) == ([404, 404, 404], b"")
 
 
 async def test_a_killed_process_forgets_nothing_that_was_spent(bench: Bench) -> None:

@@ -129,6 +129,18 @@ async def test_agent_type_none_gets_no_key(tmp_path):
     assert all("--key-file" not in order.arguments for order in phases.orders)
 
 
+async def test_agent_without_egress_gets_no_key_and_grade_keeps_its_own(tmp_path):
+    phases = FakePhases()
+    attempt = a_local_attempt(
+        tmp_path,
+        agent={"type": "command", "options": {"command": "true"}},
+        sandbox={"egress": {"mode": "None"}},
+    )
+    await run_attempt(attempt, phases, FakeGateway())
+    has_key = {order.name: "--key-file" in order.arguments for order in phases.orders}
+    assert (has_key["agent"], has_key["grade"]) == (False, True)
+
+
 async def test_attempt_starts_from_nothing(tmp_path):
     attempt = a_local_attempt(tmp_path)
     attempt.places.workspace.mkdir(parents=True)

@@ -143,6 +143,26 @@ def test_scripted_run_needs_no_key():
     assert find_providers([a_planned_run(models=models)], {}) == ()
 
 
+@pytest.mark.parametrize(
+    ("egress", "word"),
+    [
+        pytest.param({"mode": "None"}, "takes the agent's key", id="none"),
+        pytest.param({"mode": "ModelOnly"}, "for a cluster", id="model-only"),
+        pytest.param({"mode": "AllowList", "hosts": ["a.test"]}, "every host", id="allow-list"),
+    ],
+)
+def test_egress_that_was_asked_for_and_confines_nothing_is_said_once(egress, word):
+    agent = {"type": "command", "options": {"command": "true"}}
+    run = a_planned_run(agent=agent, sandbox={"egress": egress})
+    (said,) = [note for note in notes([run, run]) if "sandbox.egress" in note]
+    assert word in said
+
+
+@pytest.mark.parametrize("sandbox", [{}, {"egress": {"mode": "Open"}}])
+def test_nothing_is_said_of_egress_that_nobody_confined(sandbox):
+    assert not any("sandbox.egress" in note for note in notes([a_planned_run(sandbox=sandbox)]))
+
+
 def test_what_this_machine_leaves_out_is_said_once():
     run = a_planned_run(sandbox={"image": "acme/task:1", "persist": ["/opt/data"]}, suspend=True)
     said = "\n".join(notes([run, run]))

@@ -146,6 +146,7 @@ def test_the_record_is_told_suite_agent_model_image_and_who_answers():
         "user": "NonRoot",
         "isolation": "Separate",
         "models": "Scripted",
+        "egress": "ModelOnly",
     }
     assert (cell.models, cell.persist) == (ModelsMode.SCRIPTED, ("/opt/x",))
 

@@ -1,4 +1,7 @@
 import os
+import socket
+
+import pytest
 
 from builders_runner import run_phase
 
@@ -20,6 +23,39 @@ def test_stage_lays_the_runtime_and_may_be_repeated(tmp_path):
 
     assert os.access(target / "bin/python", os.X_OK)
     assert os.readlink(target / "bin/python3") == "python"
+
+
+@pytest.fixture
+def listener():
+    """A port that answers."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]
+
+
+def closed_port():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]
+
+
+def stage_with_proof(tmp_path, reach, shun, *more):
+    source, finding = a_runtime(tmp_path / "from"), tmp_path / "finding"
+    ended = run_phase(
+        "stage",
+        *("--from", str(source), "--to", str(tmp_path / "to")),
+        *("--must-reach", f"127.0.0.1:{reach}", "--must-not-reach", f"127.0.0.1:{shun}"),
+        *("--finding", str(finding), *more),
+    )
+    return ended, finding.read_text()
+
+
+def test_stage_says_that_the_network_is_closed(tmp_path, listener):
+    ended, finding = stage_with_proof(tmp_path, listener, closed_port())
+    assert (ended.code, finding) == (0, "NetworkClosed")
+
+
+def test_stage_says_that_the_network_is_open_where_that_is_allowed(tmp_path, listener):
+    ended, finding = stage_with_proof(tmp_path, listener, listener, "--only-report")
+    assert (ended.code, finding) == (0, "NetworkOpen")
 
 
 def test_runtime_that_is_missing_is_our_fault(tmp_path):

@@ -18,6 +18,7 @@ class ConditionType(StrEnum):
     COMPLETE = "Complete"
     GATE_PASSED = "GatePassed"
     BUDGET_EXCEEDED = "BudgetExceeded"
+    NETWORK_ENFORCED = "NetworkEnforced"
 
 
 class Reason(StrEnum):
@@ -48,6 +49,11 @@ class Reason(StrEnum):
     SECRET_MISSING = "SecretMissing"
     SERVICE_ACCOUNT_UNFIT = "ServiceAccountUnfit"
     PENDING_TIMEOUT = "PendingTimeout"
+    NETWORK_NOT_READY = "NetworkNotReady"
+    CANARY_REFUSED = "CanaryRefused"
+    NOT_ENFORCED = "NotEnforced"
+    AGENTS_NOT_CONFINED = "AgentsNotConfined"
+    OTHER_POLICIES = "OtherPolicies"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +90,7 @@ WAITING_REASONS: Mapping[Reason, str] = {
     Reason.SERVICE_ACCOUNT_UNFIT: "The ServiceAccount proctor-trial carries a cloud identity or "
     "Secrets.",
     Reason.SECRET_MISSING: "A Secret that the run names, or a key in it, does not exist.",
+    Reason.NETWORK_NOT_READY: "A Service or NetworkPolicy of Proctor's is missing or changed.",
     Reason.PENDING_TIMEOUT: "The pod did not start within pendingTimeoutSeconds.",
 }
 """Why a pod waits: in Progressing, in its message, and in the history of a trial."""
@@ -138,6 +145,22 @@ CONDITIONS: Mapping[ConditionType, ConditionMeaning] = {
         unknown="Never.",
         absent="The spec has no budget, or it is not used up.",
         reasons={Reason.BUDGET_USED_UP: "As much as spec.budget.usd was spent, or more."},
+    ),
+    ConditionType.NETWORK_ENFORCED: ConditionMeaning(
+        true="Before each agent started, its pod reached the gateway and nothing that it should "
+        "not.",
+        false="It did, or could have; once agents have run so, it stays.",
+        unknown="Never.",
+        absent="No trial's pod has proved anything yet, or it is a local run.",
+        reasons={
+            Reason.CANARY_REFUSED: "The gateway answered, and its canary did not.",
+            Reason.NOT_ENFORCED: "The canary answered: NetworkPolicies are not enforced, so no "
+            "agent started.",
+            Reason.AGENTS_NOT_CONFINED: "The canary answered, and agents ran nevertheless, because "
+            "the chart's network.requireEnforcement is false.",
+            Reason.OTHER_POLICIES: "Policies that are not Proctor's open trial pods; the message "
+            "names them.",
+        },
     ),
 }
 

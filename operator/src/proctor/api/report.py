@@ -17,6 +17,18 @@ CHECKS_REPORT = "checks.json"
 EXIT_NOT_STARTED = 3
 """Exit code of a phase that failed before code of the task or the agent ran: never its fault."""
 
+EXIT_NETWORK_OPEN = 4
+"""Exit code of ``stage`` when the pod reaches what no trial may reach."""
+
+EXIT_GATEWAY_UNREACHABLE = 5
+"""Exit code of ``stage`` when the pod does not reach the gateway."""
+
+NETWORK_CLOSED, NETWORK_OPEN = "NetworkClosed", "NetworkOpen"
+"""What ``stage`` found of the pod's network, in its termination message."""
+
+NETWORK_NOT_ENFORCED = "NetworkNotEnforced"
+"""Why an attempt ended whose ``stage`` found the network open."""
+
 NOT_STARTED_EXITS = frozenset({2, EXIT_NOT_STARTED})
 """That one, and the one for a command line that the runner does not know."""
 

@@ -20,6 +20,7 @@ from proctor.api.container import (
     SandboxUser,
     Service,
 )
+from proctor.api.egress import Egress
 from proctor.api.pod_template import PodTemplate
 from proctor.api.secret_refs import SecretEnvVar
 from proctor.api.workspace import Files, Text, Workspace
@@ -196,6 +197,9 @@ class Sandbox(Spec):
     resources: Annotated[Resources | None, Field(description="CPU, memory and disk.")] = None
     pod_template: Annotated[
         PodTemplate | None, Field(description="Placement, volumes and the like of its pods.")
+    ] = None
+    egress: Annotated[
+        Egress | None, Field(description="What the trial may reach. Absent: mode ModelOnly.")
     ] = None
 
 

@@ -7,6 +7,7 @@ from proctor.controller.changes import not_allowed, pod_changes
 from proctor.controller.cluster import EVAL_TRIALS, PODS, Body, Cluster
 from proctor.controller.memory import RunMemory
 from proctor.controller.names import POD_CHANGES, POD_DIGEST
+from proctor.controller.network import NetworkNotReadyError
 from proctor.controller.observe import is_asked_for, is_over
 from proctor.controller.planned import PlannedRun
 from proctor.controller.seen import SeenPod, SeenTrial
@@ -50,7 +51,13 @@ class Admitted:
         if found is None or found["metadata"]["uid"] != identity.uid:
             return
         start = Start(planned.trials[pod.trial], pod.attempt)
-        changes = pod_changes(self.starter.document(planned, start, trial.identity.uid), found)
+        mode = planned.cell(start.trial).egress.mode
+        try:
+            confinement = await self.starter.network.confinement(mode)
+        except NetworkNotReadyError:
+            return  # what was asked for cannot be told now; the run says what is missing
+        asked = self.starter.document(planned, start, trial.identity.uid, confinement)
+        changes = pod_changes(asked, found)
         refused = not_allowed(changes, self.starter.settings.trial.allow_changes)
         if refused or not changes or trial.pod_changes:
             memory.changed[pod.trial, pod.attempt] = refused or changes or ("pod/spec",)

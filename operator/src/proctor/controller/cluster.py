@@ -36,6 +36,8 @@ PODS = Kind("", "v1", "pods", "Pod")
 CONFIG_MAPS = Kind("", "v1", "configmaps", "ConfigMap")
 EVENTS = Kind("", "v1", "events", "Event")
 SERVICE_ACCOUNTS = Kind("", "v1", "serviceaccounts", "ServiceAccount")
+SERVICES = Kind("", "v1", "services", "Service")
+NETWORK_POLICIES = Kind("networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy")
 
 
 class ClusterError(PlatformError):

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from proctor.api.container import Resources
+from proctor.api.egress import EgressMode
 from proctor.api.redaction import SECRET_PREFIX
+from proctor.controller.confinement import PASS_FOLDER, PASS_VOLUME, proof, proxy_words
 from proctor.controller.names import AGENT, CHECKS, FILL, GRADE, STAGE, TrialObject
 from proctor.controller.pod_template import (
     agent_mounts,
@@ -57,10 +59,10 @@ class Sandbox:
 
 
 def stage(sandbox: Sandbox) -> dict[str, Any]:
-    """Lay the runner into the runtime volume."""
+    """Lay the runner into the runtime volume, and prove that the network is closed."""
     return {
         **_trusted(sandbox, STAGE),
-        "command": [*RUNNER, "stage", "--to", "/runtime"],
+        "command": [*RUNNER, "stage", "--to", "/runtime", *proof(sandbox.settings.network)],
         "volumeMounts": [mount("runtime", "/runtime")],
     }
 
@@ -102,9 +104,10 @@ def agent(sandbox: Sandbox) -> dict[str, Any]:
     if sandbox.cell.checks_in_place:
         command += ["--loop-port", str(LOOP_PORT), "--handshake", HANDSHAKE, "--scratch", SCRATCH]
         mounts += [mount("handshake", HANDSHAKE), mount("checks-scratch", SCRATCH)]
-    if sandbox.cell.needs_model:
+    if sandbox.cell.agent_asks_models:
         command += _gateway(sandbox, "agent")
         mounts.append(mount("agent-token", "/var/run/proctor/agent", read_only=True))
+    _by_proxy(sandbox, command, mounts)
     own = {**_task(sandbox, AGENT), **_env(sandbox, agent_secret_folders(sandbox.cell.pod))}
     return {**own, "command": command, "volumeMounts": mounts}
 
@@ -135,6 +138,7 @@ def checks(sandbox: Sandbox) -> dict[str, Any]:
         mount("checks-tmp", "/tmp"),
         *checks_mounts(sandbox.cell.pod),
     ]
+    _by_proxy(sandbox, command, mounts)
     disk = sandbox.cell.resources.ephemeral_storage
     own = _task(sandbox, CHECKS, disk=doubled(disk) if disk else None)
     return {**own, "command": command, "volumeMounts": mounts}
@@ -176,6 +180,13 @@ def grade(sandbox: Sandbox, owner: TrialObject, attempt: int) -> dict[str, Any]:
         mounts.append(mount("judge-token", "/var/run/proctor/judge", read_only=True))
     own = {**_trusted(sandbox, GRADE), **_env(sandbox, grade_secret_folders(sandbox.cell.pod))}
     return {**own, "command": command, "volumeMounts": mounts}
+
+
+def _by_proxy(sandbox: Sandbox, command: list[str], mounts: list[dict[str, Any]]) -> None:
+    """Add the egress proxy where the task's own code runs: ``preRun`` does in both."""
+    if sandbox.cell.egress.mode is EgressMode.ALLOW_LIST:
+        command += proxy_words(sandbox.settings.network)
+        mounts.append(mount(PASS_VOLUME, PASS_FOLDER, read_only=True))
 
 
 def _gateway(sandbox: Sandbox, role: str) -> list[str]:

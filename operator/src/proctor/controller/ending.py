@@ -4,10 +4,16 @@ The classes are those of kubernetes-field 2.7 and the rules on blame: once an ag
 have started, only the kubelet's or the node's own word makes an end the platform's fault.
 """
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from proctor.api.outcome import FailureClass
-from proctor.api.report import NOT_STARTED_EXITS
+from proctor.api.report import (
+    EXIT_GATEWAY_UNREACHABLE,
+    EXIT_NETWORK_OPEN,
+    NETWORK_NOT_ENFORCED,
+    NOT_STARTED_EXITS,
+)
 from proctor.api.termination import TerminationError, TrialVerdict
 from proctor.controller.names import AGENT, CHECKS, FILL, GRADE, STAGE
 from proctor.controller.seen import NEVER_STARTED, ContainerState, SeenPod
@@ -132,7 +138,7 @@ def _blame(bad: ContainerState, started: bool) -> Failure:
     if bad.reason in NEVER_STARTED or bad.exit_code == _CANNOT_START:
         return Failure(FailureClass.CONFIG, "RunnerCannotStart", words, bad.name in (CHECKS, GRADE))
     if bad.name == STAGE:
-        return Failure(FailureClass.INFRA, "StageFailed", words)
+        return Failure(FailureClass.INFRA, _OF_STAGE.get(bad.exit_code, "StageFailed"), words)
     if bad.name == FILL:
         return Failure(FailureClass.CONFIG, "WorkspaceNotFilled", words)
     if bad.exit_code in NOT_STARTED_EXITS and bad.reason != "OOMKilled" and bad.name != GRADE:
@@ -158,6 +164,10 @@ def _words(state: ContainerState) -> str:
     )
 
 
+_OF_STAGE: Mapping[int | None, str] = {
+    EXIT_NETWORK_OPEN: NETWORK_NOT_ENFORCED,
+    EXIT_GATEWAY_UNREACHABLE: "GatewayUnreachable",
+}
 _OWN_DISK = (
     "Usage of EmptyDir volume",
     "ephemeral local storage usage exceeds",

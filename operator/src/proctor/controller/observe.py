@@ -13,6 +13,7 @@ from proctor.controller.memory import RunMemory
 from proctor.controller.names import AGENT, LOOP, PHASES
 from proctor.controller.pending import waiting_of
 from proctor.controller.planned import PlannedRun
+from proctor.controller.proved import network_facts
 from proctor.controller.seen import SeenPod, SeenRun, SeenTrial
 from proctor.engine.conditions import budget_is_used_up
 from proctor.engine.history import closed_attempt
@@ -36,8 +37,12 @@ def observe_run(
     pods: Mapping[str, SeenPod],
     memory: RunMemory,
     now: datetime,
+    others: frozenset[str] = frozenset(),
 ) -> Observed:
-    """Everything that a decision about the run rests on."""
+    """Everything that a decision about the run rests on.
+
+    ``others`` are NetworkPolicies of somebody else that open its pods.
+    """
     ours = {
         name: trial
         for name, trial in trials.items()
@@ -65,6 +70,7 @@ def observe_run(
         budget_usd=planned.budget_usd,
         budget_was_used_up=budget_is_used_up(run.status.conditions),
         spending=memory.spending,
+        network=network_facts(pods.values(), others),
     )
 
 

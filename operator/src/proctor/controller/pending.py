@@ -4,6 +4,7 @@ import re
 from datetime import datetime, timedelta
 
 from proctor.api.conditions import Reason
+from proctor.api.errors import PlatformError
 from proctor.api.outcome import FailureClass
 from proctor.controller.cluster import RefusedError
 from proctor.controller.seen import ContainerState, SeenPod
@@ -52,6 +53,11 @@ def refusal(error: RefusedError, now: datetime) -> Waiting:
     return Waiting(
         Reason.ADMISSION_DENIED, text, now, fatal=True, failure_class=FailureClass.CONFIG
     )
+
+
+def not_ready(error: PlatformError, now: datetime) -> Waiting:
+    """Why no pod could be made: a Service of ours is away, and comes back."""
+    return Waiting(Reason.NETWORK_NOT_READY, str(error), now)
 
 
 def _container(state: ContainerState, since: datetime) -> Waiting | None:

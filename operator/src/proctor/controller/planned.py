@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from proctor.api.base import API_VERSION
+from proctor.api.egress import EgressMode
 from proctor.api.errors import Problem, SpecError
 from proctor.api.evalrun import Cassette, EvalRunSpec, FailurePolicy, ModelsMode
 from proctor.api.evaltrial import TrialModels
@@ -80,6 +81,7 @@ def plan_seen_run(
     run: SeenRun,
     kinds: Kinds,
     priced: Callable[[str], bool],
+    egress_modes: frozenset[EgressMode],
     settings: TrialSettings | None = None,
     config_maps: ConfigMapData | None = None,
 ) -> PlannedRun:
@@ -89,6 +91,7 @@ def plan_seen_run(
         run: As the cluster shows it.
         kinds: Agents and criteria.
         priced: Whether a model has a price.
+        egress_modes: Those that this cluster offers.
         settings: What this installation allows.
         config_maps: What the ConfigMaps hold that its workspaces name.
 
@@ -97,7 +100,13 @@ def plan_seen_run(
     """
     spec = read_model(EvalRunSpec, run.spec, "spec")
     uid, name = run.identity.uid, run.identity.name
-    source = RunSource(name=name, spec=spec, seed=digest(uid), config_maps=config_maps or {})
+    source = RunSource(
+        name=name,
+        spec=spec,
+        seed=digest(uid),
+        config_maps=config_maps or {},
+        egress_modes=egress_modes,
+    )
     plan = plan_run(source, kinds, priced)
     held = config_maps_digest(source)
     refused = (

@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from proctor.api.container import Resources
+from proctor.api.egress import EgressMode
 from proctor.api.evalrun import FailurePolicy
+from proctor.controller.confinement import Confinement, names, pass_volume
 from proctor.controller.containers import (
     Mounts,
     Sandbox,
@@ -22,6 +24,7 @@ from proctor.controller.loop import loop
 from proctor.controller.names import (
     AGENT_AUDIENCE,
     ATTEMPT_LABEL,
+    EGRESS_LABEL,
     FINALIZER,
     JUDGE_AUDIENCE,
     SERVICE_ACCOUNT,
@@ -33,7 +36,7 @@ from proctor.controller.names import (
 from proctor.controller.orders import Placed
 from proctor.controller.pod_template import placement, pull_secrets, template_volumes
 from proctor.controller.security import pod_fields, pod_security
-from proctor.controller.services import host_aliases, services
+from proctor.controller.services import service_names, services
 from proctor.controller.settings import OperatorSettings
 from proctor.planning.model import Cell
 
@@ -51,6 +54,7 @@ def trial_pod(
     orders: Placed,
     policy: FailurePolicy,
     settings: OperatorSettings,
+    confinement: Confinement,
 ) -> dict[str, Any]:
     """The pod of attempt ``attempt`` (from 1), complete enough to be compared when read back."""
     seconds = deadline_seconds(cell, policy)
@@ -74,6 +78,7 @@ def trial_pod(
         "serviceAccountName": SERVICE_ACCOUNT,
         "automountServiceAccountToken": False,
         "enableServiceLinks": False,
+        **names((*confinement.aliases, *service_names(cell.services)), confinement.has_dns),
         "activeDeadlineSeconds": seconds,
         "terminationGracePeriodSeconds": 10,
         "securityContext": pod_security(cell, settings.trial),
@@ -81,7 +86,6 @@ def trial_pod(
         "containers": [grade(sandbox, owner, attempt)],
         "volumes": _volumes(cell, orders, seconds + TOKEN_SLACK_SECONDS),
         **pod_fields(cell, settings.trial),
-        **host_aliases(cell.services),
     }
     pulls = pull_secrets(cell.pod, settings.image_pull_secrets)
     if pulls:
@@ -121,6 +125,7 @@ def _metadata(owner: TrialObject, attempt: int, cell: Cell) -> dict[str, Any]:
             **run_labels(owner.run_name, owner.run_uid),
             TRIAL_LABEL: owner.name,
             ATTEMPT_LABEL: str(attempt),
+            EGRESS_LABEL: cell.egress.mode.value,
             "sidecar.istio.io/inject": "false",
         },
         "annotations": {
@@ -168,11 +173,12 @@ def _volumes(cell: Cell, orders: Placed, token_seconds: int) -> list[dict[str, A
             _folder("checks-tmp", disk),
             *(_folder(f"checks-{name}", disk) for name in mounts.passed),
         ]
+    if cell.egress.mode is EgressMode.ALLOW_LIST:
+        volumes.append(pass_volume())
+    if cell.agent_asks_models:
+        volumes.append(_token("agent-token", AGENT_AUDIENCE, token_seconds))
     if cell.needs_model:
-        volumes += [
-            _token("agent-token", AGENT_AUDIENCE, token_seconds),
-            _token("judge-token", JUDGE_AUDIENCE, token_seconds),
-        ]
+        volumes.append(_token("judge-token", JUDGE_AUDIENCE, token_seconds))
     return [*volumes, *template_volumes(cell.pod)]
 
 

@@ -14,6 +14,7 @@ from proctor.controller.bills import Bills, GatewayBills, NoBills
 from proctor.controller.cluster import (
     EVAL_RUNS,
     EVAL_TRIALS,
+    NETWORK_POLICIES,
     PODS,
     Body,
     Cluster,
@@ -26,8 +27,10 @@ from proctor.controller.kube.adapter import KubeCluster
 from proctor.controller.kube.client import Client
 from proctor.controller.kube.connection import Connection
 from proctor.controller.names import AGENT, SELECTOR
+from proctor.controller.network import Network
 from proctor.controller.reconcile import Reconciler
 from proctor.controller.seen import SeenPod, SeenRun, SeenTrial
+from proctor.controller.seen_policy import SeenPolicy
 from proctor.controller.settings import OperatorSettings
 from proctor.controller.start import Starter
 from proctor.controller.verify import Verifier
@@ -69,13 +72,15 @@ def assemble(
     """Wire the parts; every event in the mirrors marks its run as due with the workers."""
     due = Due()
     watched = Watched.empty(lambda run: workers.mark(run), settings.namespaces or (None,))
-    starter = Starter(cluster, watched, settings)
+    network = Network(cluster, watched, settings.network, now)
+    starter = Starter(cluster, watched, settings, network)
     reconciler = Reconciler(
         cluster=cluster,
         watched=watched,
         applier=Applier(cluster, watched, starter, metrics),
         admitted=Admitted(cluster, watched, starter),
         verifier=Verifier(cluster, watched, bills),
+        network=network,
         settings=settings,
         metrics=metrics,
         kinds=builtin_registry(),
@@ -104,12 +109,15 @@ def _started(pod: SeenPod) -> set[str]:
 def _followers(
     group: asyncio.TaskGroup, cluster: Cluster, watched: Watched
 ) -> list[asyncio.Task[None]]:
-    """One watch for EvalTrials and one for pods, in each namespace that is served."""
+    """One watch for EvalTrials, pods and NetworkPolicies, in each namespace that is served."""
     tasks = []
     for scope in watched.scopes:
         trials = _follow(cluster, EVAL_TRIALS, scope, SeenTrial.from_body, watched.trials)
         pods = _follow(cluster, PODS, scope, SeenPod.from_body, watched.pods)
-        tasks += [group.create_task(trials), group.create_task(pods)]
+        policies = _follow(
+            cluster, NETWORK_POLICIES, scope, SeenPolicy.from_body, watched.policies, selector=""
+        )
+        tasks += [group.create_task(one) for one in (trials, pods, policies)]
     return tasks
 
 
@@ -119,8 +127,9 @@ async def _follow(
     scope: str | None,
     parse: Callable[[Body], S | None],
     mirror: Mirror[S],
+    selector: str = SELECTOR,
 ) -> None:
-    async for change in cluster.follow(kind, scope, parse, selector=SELECTOR):
+    async for change in cluster.follow(kind, scope, parse, selector=selector):
         mirror.take(change, scope)
 
 

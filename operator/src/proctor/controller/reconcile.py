@@ -4,11 +4,12 @@ Observe, decide, apply, report. It never looks at the event that brought it here
 """
 
 import contextlib
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from proctor.api.errors import SpecError
+from proctor.api.errors import PlatformError, SpecError
 from proctor.api.run_status import EvalRunStatus
 from proctor.controller.admitted import Admitted
 from proctor.controller.apply import Applier
@@ -25,6 +26,7 @@ from proctor.controller.due import Due
 from proctor.controller.lookout import look_again_at
 from proctor.controller.memory import RunMemory
 from proctor.controller.merge import merge_form
+from proctor.controller.network import Network
 from proctor.controller.observe import observe_run
 from proctor.controller.planned import PlannedRun, plan_seen_run
 from proctor.controller.run_events import event_body, run_events
@@ -39,6 +41,8 @@ from proctor.engine.model import Decision, Observed
 from proctor.engine.status import awaiting_status, rejected_status, run_status
 from proctor.metrics.trials import OperatorMetrics
 from proctor.planning.kinds import Kinds
+
+log = logging.getLogger(__name__)
 
 STATUS_INTERVAL = timedelta(seconds=1)
 """A run's status is written at most this often."""
@@ -62,6 +66,7 @@ class Reconciler:
     applier: Applier
     verifier: Verifier
     admitted: Admitted
+    network: Network
     settings: OperatorSettings
     metrics: OperatorMetrics
     kinds: Kinds
@@ -104,6 +109,7 @@ class Reconciler:
             )
             await self._report(run, status, memory)
             return
+        await self._keep_network(planned)
         observed = await self._observe(run, planned, memory)
         decision = decide(observed)
         await self.applier.apply(planned, decision, memory, observed.now)
@@ -128,7 +134,10 @@ class Reconciler:
     async def _planned(self, run: SeenRun, memory: RunMemory) -> PlannedRun:
         if memory.planned is None or memory.generation != run.generation:
             held = await read_config_maps(self.cluster, run, self.now())
-            memory.planned = plan_seen_run(run, self.kinds, self.priced, self.settings.trial, held)
+            offered = self.settings.network.egress_modes
+            memory.planned = plan_seen_run(
+                run, self.kinds, self.priced, offered, self.settings.trial, held
+            )
             memory.generation = run.generation
         return memory.planned
 
@@ -150,7 +159,18 @@ class Reconciler:
 
     def _look(self, run: SeenRun, planned: PlannedRun, memory: RunMemory) -> Observed:
         trials, pods = self.watched.trials.of(run.key), self.watched.pods.of(run.key)
-        return observe_run(run, planned, trials, pods, memory, self.now())
+        others = self.network.others(run.key.namespace, pods.values())
+        return observe_run(run, planned, trials, pods, memory, self.now(), others)
+
+    async def _keep_network(self, planned: PlannedRun) -> None:
+        """Repair the policies of pods that exist; a start makes those of the ones to come."""
+        if self.watched.pods.of(planned.key):
+            modes = {cell.egress.mode for cell in planned.plan.cells.values()}
+            try:
+                await self.network.keep(planned.key.namespace, modes)
+            except PlatformError as error:
+                # What trials left is taken nevertheless; the next start says why nothing starts.
+                log.warning("%s/%s: %s", planned.key.namespace, planned.key.name, error)
 
     def _look_again(
         self, key: RunKey, observed: Observed, decision: Decision, memory: RunMemory

@@ -20,6 +20,7 @@ from proctor.controller.names import (
     POD_DIGEST,
     RUN_LABEL,
     RUN_UID_LABEL,
+    STAGE,
     TRIAL_LABEL,
 )
 from proctor.controller.shape import owner_uid, shape_digest
@@ -141,7 +142,7 @@ class ContainerState:
 
     Args:
         reason: Of waiting or terminated; empty while it runs.
-        message: Why it waits, or, of ``fill`` and ``grade``, its termination message.
+        message: Why it waits, or, of ``stage``, ``fill`` and ``grade``, its termination message.
         exit_code: None unless it terminated.
         restarts: How often it was started again; only sidecars are.
     """
@@ -171,7 +172,13 @@ class PodCondition:
 
 @dataclass(frozen=True, slots=True)
 class SeenPod:
-    """A trial's pod. ``digest`` is its shape, ``owner`` the UID of its EvalTrial."""
+    """A trial's pod.
+
+    Args:
+        digest: Its shape.
+        owner: UID of its EvalTrial.
+        labels: All of them: policies select by any.
+    """
 
     identity: Identity
     run: RunKey
@@ -187,6 +194,7 @@ class SeenPod:
     containers: Mapping[str, ContainerState]
     digest: str
     owner: str
+    labels: Mapping[str, str]
 
     @property
     def phases(self) -> Sequence[ContainerState]:
@@ -226,6 +234,7 @@ class SeenPod:
             },
             digest=shape_digest(body),
             owner=owner_uid(body),
+            labels=labels,
         )
 
 
@@ -261,7 +270,7 @@ def _conditions(conditions: Sequence[Mapping[str, Any]]) -> dict[str, PodConditi
 NEVER_STARTED = frozenset({"StartError", "ContainerCannotRun"})
 """Why a container terminated before any process of its image ran."""
 
-_TOLD = frozenset({FILL, GRADE})
+_TOLD = frozenset({STAGE, FILL, GRADE})
 
 _TELLING = frozenset({"PodScheduled", "DisruptionTarget", "PodReadyToStartContainers"})
 

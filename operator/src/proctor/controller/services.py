@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from proctor.api.container import EnvVar, Service
+from proctor.controller.confinement import HostAlias
 from proctor.controller.containers import Sandbox, container, literal
 from proctor.controller.security import task_security
 
@@ -20,11 +21,9 @@ def services(sandbox: Sandbox) -> Iterator[dict[str, Any]]:
         yield _container(sandbox, service)
 
 
-def host_aliases(services: Sequence[Service]) -> dict[str, Any]:
-    """Their names, for everybody in the pod; nothing when there are none."""
-    if not services:
-        return {}
-    return {"hostAliases": [{"ip": _HERE, "hostnames": [service.name for service in services]}]}
+def service_names(services: Sequence[Service]) -> tuple[HostAlias, ...]:
+    """Their names, for everybody in the pod."""
+    return tuple(HostAlias(service.name, (_HERE,)) for service in services)
 
 
 def _container(sandbox: Sandbox, service: Service) -> dict[str, Any]:

@@ -1,13 +1,15 @@
 """The operator's settings: one YAML file, which the chart writes, read once at start."""
 
+from ipaddress import ip_network
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 import yaml
-from pydantic import Field
+from pydantic import AfterValidator, Field, model_validator
 
 from proctor.api.base import Spec
 from proctor.api.container import Resources
+from proctor.api.egress import EgressMode
 
 
 class TrialSettings(Spec):
@@ -39,6 +41,68 @@ class TrialSettings(Spec):
     ] = ()
 
 
+Port = Annotated[int, Field(ge=1, le=65535)]
+Block = Annotated[str, AfterValidator(lambda text: str(ip_network(text)))]
+"""Addresses as ``10.0.0.0/8``."""
+
+
+class Endpoint(Spec):
+    """A Service of ours that trials may reach by one port, which is its pods' too."""
+
+    service: Annotated[str, Field(min_length=1)]
+    namespace: Annotated[str, Field(min_length=1)]
+    port: Port
+    pod_labels: Annotated[dict[str, str], Field(min_length=1, description="Of its pods.")]
+    canary: Annotated[
+        Port | None, Field(description="A port that answers, and that no trial may reach.")
+    ] = None
+
+    @property
+    def host(self) -> str:
+        """Its name in the cluster."""
+        return f"{self.service}.{self.namespace}.svc"
+
+
+def _has_canary(endpoint: Endpoint) -> Endpoint:
+    if endpoint.canary is None:
+        raise ValueError("without a canary the network cannot be proved: name its port")
+    return endpoint
+
+
+class NetworkSettings(Spec):
+    """What trial pods may reach, and how sure that has to be."""
+
+    gateway: Annotated[Endpoint, AfterValidator(_has_canary)]
+    egress_proxy: Annotated[
+        Endpoint | None, Field(description="For mode AllowList; null: it is not offered.")
+    ] = None
+    egress_secret_file: Annotated[
+        Path | None, Field(description="What passes for the egress proxy are signed with.")
+    ] = None
+    require_enforcement: Annotated[
+        bool, Field(description="Whether no agent starts where policies are not enforced.")
+    ] = True
+    cluster_ranges: Annotated[
+        tuple[Block, ...],
+        Field(description="Further blocks that mode Open leaves out, such as those of nodes."),
+    ] = ()
+    dns_ports: Annotated[
+        tuple[Port, ...], Field(min_length=1, description="Of the cluster's DNS, for mode Open.")
+    ] = (53,)
+
+    @model_validator(mode="after")
+    def _proxy_has_a_secret(self) -> Self:
+        if (self.egress_proxy is None) != (self.egress_secret_file is None):
+            raise ValueError("egressProxy and egressSecretFile go together")
+        return self
+
+    @property
+    def egress_modes(self) -> frozenset[EgressMode]:
+        """Modes that are offered here."""
+        missing = {EgressMode.ALLOW_LIST} if self.egress_proxy is None else set[EgressMode]()
+        return frozenset(EgressMode) - missing
+
+
 class OperatorSettings(Spec):
     """Everything that the operator is told from outside."""
 
@@ -51,7 +115,7 @@ class OperatorSettings(Spec):
     image_pull_secrets: Annotated[
         tuple[str, ...], Field(description="Names, in the trial's namespace.")
     ] = ()
-    gateway_url: Annotated[str, Field(description="Base URL, as trial pods reach it.")]
+    network: NetworkSettings
     gateway_token_file: Annotated[
         Path | None, Field(description="The operator's own key for bills; null: no bills.")
     ] = None
@@ -61,6 +125,12 @@ class OperatorSettings(Spec):
     ] = ()
     trial: TrialSettings = TrialSettings()
     port: Annotated[int, Field(ge=1, le=65535, description="Health and metrics.")] = 8080
+
+    @property
+    def gateway_url(self) -> str:
+        """Base URL of the gateway."""
+        gateway = self.network.gateway
+        return f"http://{gateway.host}:{gateway.port}"
 
 
 def read_settings(path: Path) -> OperatorSettings:

@@ -26,11 +26,24 @@ from proctor.controller.cluster import (
     Kind,
     RefusedError,
 )
+from proctor.controller.confinement import Confinement
 from proctor.controller.memory import RunMemory
-from proctor.controller.names import POD_DIGEST, SERVICE_ACCOUNT, TrialObject, run_labels
-from proctor.controller.pending import UNFIT_ACCOUNT, refusal
+from proctor.controller.names import (
+    EGRESS_PASS,
+    POD_DIGEST,
+    SERVICE_ACCOUNT,
+    TrialObject,
+    run_labels,
+)
+from proctor.controller.network import Network, NetworkNotReadyError
+from proctor.controller.pending import UNFIT_ACCOUNT, not_ready, refusal
 from proctor.controller.planned import PlannedRun
-from proctor.controller.pods import owner_reference, trial_pod
+from proctor.controller.pods import (
+    TOKEN_SLACK_SECONDS,
+    deadline_seconds,
+    owner_reference,
+    trial_pod,
+)
 from proctor.controller.seen import SeenPod, SeenTrial
 from proctor.controller.settings import OperatorSettings
 from proctor.controller.shape import owner_uid, shape_digest
@@ -51,6 +64,7 @@ class Starter:
     cluster: Cluster
     watched: Watched
     settings: OperatorSettings
+    network: Network
     shared: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def start(
@@ -60,13 +74,17 @@ class Starter:
 
         A refusal is remembered, not raised: it becomes the reason why the attempt waits.
         """
-        name = planned.names[start.trial]
+        name, mode = planned.names[start.trial], planned.cell(start.trial).egress.mode
         try:
             async with self.shared:
                 await self._account(planned.key.namespace, memory)
                 await self._config_maps(planned, start, memory)
-            trial = await self._trial(planned, start)
-            await self._pod(planned, start, trial)
+                await self.network.keep(planned.key.namespace, (mode,))
+                confinement = await self.network.confinement(mode)
+            trial = await self._trial(planned, start, confinement)
+            await self._pod(planned, start, trial, confinement)
+        except NetworkNotReadyError as error:
+            memory.stuck = not_ready(error, now)
         except RefusedError as error:
             waiting = refusal(error, now)
             exists = name in self.watched.trials.of(planned.key)
@@ -93,10 +111,12 @@ class Starter:
                 await self._ensure(CONFIG_MAPS, body, partial(_same_data, body))
                 memory.made.add(name)
 
-    async def _trial(self, planned: PlannedRun, start: Start) -> SeenTrial:
+    async def _trial(
+        self, planned: PlannedRun, start: Start, confinement: Confinement
+    ) -> SeenTrial:
         """The EvalTrial with this attempt as its current one, created or brought up to date."""
         name = planned.names[start.trial]
-        digest = shape_digest(self.document(planned, start, _NO_OWNER_YET))
+        digest = shape_digest(self.document(planned, start, _NO_OWNER_YET, confinement))
         known = self.watched.trials.of(planned.key).get(name)
         if known is None:
             body = trial_body(planned, start, digest)
@@ -111,8 +131,11 @@ class Starter:
             known = self._put_trial(await self.cluster.patch(EVAL_TRIALS, namespace, name, patch))
         return known
 
-    async def _pod(self, planned: PlannedRun, start: Start, trial: SeenTrial) -> None:
-        body = self.document(planned, start, trial.identity.uid)
+    async def _pod(
+        self, planned: PlannedRun, start: Start, trial: SeenTrial, confinement: Confinement
+    ) -> None:
+        body = self.document(planned, start, trial.identity.uid, confinement)
+        self._give_pass(planned, start, body)
         try:
             found = await self.cluster.create(PODS, body)
         except ExistsError:
@@ -126,6 +149,14 @@ class Starter:
         seen = SeenPod.from_body(found)
         if seen is not None:
             self.watched.pods.put(seen)
+
+    def _give_pass(self, planned: PlannedRun, start: Start, body: dict[str, Any]) -> None:
+        """Let the pod reach the hosts that its trial names, for as long as it may live."""
+        cell = planned.cell(start.trial)
+        seconds = deadline_seconds(cell, planned.policy) + TOKEN_SLACK_SECONDS
+        text = self.network.egress_pass(cell.egress, owner_uid(body), start.number, seconds)
+        if text is not None:
+            body["metadata"]["annotations"][EGRESS_PASS] = text
 
     async def _ensure(self, kind: Kind, body: Body, is_ours: Callable[[Body], bool]) -> Body:
         """Create, or read back what exists.
@@ -151,7 +182,9 @@ class Starter:
         self.watched.trials.put(seen)
         return seen
 
-    def document(self, planned: PlannedRun, start: Start, trial_uid: str) -> dict[str, Any]:
+    def document(
+        self, planned: PlannedRun, start: Start, trial_uid: str, confinement: Confinement
+    ) -> dict[str, Any]:
         """The pod of an attempt, as it is asked for."""
         trial = start.trial
         owner = TrialObject(
@@ -162,9 +195,15 @@ class Starter:
             run_uid=planned.uid,
             trial=trial,
         )
-        orders = planned.orders.places[trial.task, trial.variant]
-        cell = planned.cell(trial)
-        return trial_pod(owner, start.number, cell, orders, planned.policy, self.settings)
+        return trial_pod(
+            owner,
+            start.number,
+            planned.cell(trial),
+            planned.orders.places[trial.task, trial.variant],
+            planned.policy,
+            self.settings,
+            confinement,
+        )
 
 
 def trial_body(planned: PlannedRun, start: Start, pod_digest: str) -> dict[str, Any]:

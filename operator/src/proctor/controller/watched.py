@@ -7,6 +7,7 @@ from typing import Generic, Protocol, TypeVar
 
 from proctor.controller.cluster import Change, Gone, Put, Snapshot
 from proctor.controller.seen import Identity, RunKey, SeenPod, SeenRun, SeenTrial
+from proctor.controller.seen_policy import SeenPolicy, place_of
 
 
 class Seen(Protocol):
@@ -103,11 +104,12 @@ class Mirror(Generic[S]):
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """The three mirrors that passes read."""
+    """The mirrors that passes read."""
 
     runs: Mirror[SeenRun]
     trials: Mirror[SeenTrial]
     pods: Mirror[SeenPod]
+    policies: Mirror[SeenPolicy]
     scopes: tuple[str | None, ...] = field(default=(None,))
 
     @classmethod
@@ -115,22 +117,31 @@ class Watched:
         cls, changed: Callable[[RunKey], None], scopes: tuple[str | None, ...] = (None,)
     ) -> "Watched":
         """Mirrors that have seen nothing; ``scopes`` are namespaces, (None,) is all of them."""
+        pods = Mirror[SeenPod](lambda pod: pod.run, changed, scopes)
+
+        def policy_changed(place: RunKey) -> None:
+            for run in pods.runs():
+                if run.namespace == place.namespace:
+                    changed(run)
+
         return cls(
             runs=Mirror(lambda run: run.key, changed, scopes),
             trials=Mirror(lambda trial: trial.run, changed, scopes),
-            pods=Mirror(lambda pod: pod.run, changed, scopes),
+            pods=pods,
+            policies=Mirror(lambda one: place_of(one.identity.namespace), policy_changed, scopes),
             scopes=scopes,
         )
 
     async def complete(self) -> None:
         """Wait until the first list of every kind has come."""
-        for mirror in (self.runs, self.trials, self.pods):
+        for mirror in (self.runs, self.trials, self.pods, self.policies):
             await mirror.complete.wait()
 
     @property
     def is_complete(self) -> bool:
         """Whether the first list of every kind has come."""
-        return all(m.complete.is_set() for m in (self.runs, self.trials, self.pods))
+        mirrors = (self.runs, self.trials, self.pods, self.policies)
+        return all(mirror.complete.is_set() for mirror in mirrors)
 
     def run(self, key: RunKey) -> SeenRun | None:
         """The run itself, or None."""

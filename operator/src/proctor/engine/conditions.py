@@ -12,6 +12,7 @@ from proctor.api.text import cut
 from proctor.engine.budget import is_used_up, spent_usd
 from proctor.engine.instants import rfc3339
 from proctor.engine.model import Decision, Observed
+from proctor.engine.network import network_claim
 from proctor.engine.provider_faults import provider_failures
 from proctor.scoring.gate import GateVerdict
 
@@ -44,7 +45,7 @@ def run_claims(
     else:
         going = Claim(ConditionType.COMPLETE, "False", Reason.IN_PROGRESS)
         claims = (accepted, _progress(observed, decision), going)
-    claims = (*claims, *_budget(observed, before))
+    claims = (*claims, *_budget(observed, before), *_network(observed, before))
     if gate is None:
         return claims
     status: Literal["True", "False"] = "True" if gate.passed else "False"
@@ -129,6 +130,13 @@ def _budget(observed: Observed, before: Sequence[Condition]) -> Iterator[Claim]:
     if known is not None and spent < observed.budget_usd:
         message = known.message
     yield Claim(ConditionType.BUDGET_EXCEEDED, "True", Reason.BUDGET_USED_UP, message)
+
+
+def _network(observed: Observed, before: Sequence[Condition]) -> Iterator[Claim]:
+    claim = network_claim(observed.network, before)
+    if claim is not None:
+        status: Literal["True", "False"] = "True" if claim.enforced else "False"
+        yield Claim(ConditionType.NETWORK_ENFORCED, status, claim.reason, claim.message)
 
 
 _END = {

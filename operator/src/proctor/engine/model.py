@@ -5,7 +5,7 @@ differs between them. All instants are UTC; ``now`` is always handed in.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
@@ -17,6 +17,7 @@ from proctor.api.evaltrial import EvalTrialStatus
 from proctor.api.outcome import FailureClass
 from proctor.api.termination import TrialVerdict
 from proctor.api.usage import Bill, RunSpending
+from proctor.engine.network import NetworkFacts
 from proctor.planning.model import Cell, RunPlan
 from proctor.planning.model import TrialId as TrialId
 
@@ -156,6 +157,7 @@ class Observed:
     budget_usd: Decimal | None = None
     spending: RunSpending | None = None
     budget_was_used_up: bool = False
+    network: NetworkFacts = field(default_factory=NetworkFacts)
 
 
 @dataclass(frozen=True, slots=True)

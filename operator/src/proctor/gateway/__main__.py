@@ -28,7 +28,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         config = _config(options.config)
         server = _api_server(options, os.environ)
-        listen = Listen(options.host, options.port, options.drain_seconds)
+        listen = Listen(
+            host=options.host,
+            port=options.port,
+            probe_port=options.probe_port,
+            canary_port=options.canary_port,
+            drain_seconds=options.drain_seconds,
+        )
         folders = Folders(options.ledger_dir, options.cassette_dir)
         asyncio.run(_run(config, server, listen, folders))
     except UserError as error:
@@ -47,7 +53,8 @@ async def _run(config: GatewayConfig, server: ApiServer, listen: Listen, folders
         loop.add_signal_handler(number, stop.set)
     async with run_gateway(config, server, listen, folders, os.environ) as running:
         settle()
-        _LOGGER.info("listening on port %d", running.port)
+        ports = (running.port, running.probe_port, running.canary_port)
+        _LOGGER.info("listening on port %d, for probes on %d, as a canary on %d", *ports)
         await stop.wait()
         running.drain()
         _LOGGER.info("draining")
@@ -79,7 +86,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--config", type=Path, required=True, help="configuration, YAML")
     parser.add_argument("--verbose", action="store_true", help="log every call")
     parser.add_argument("--host", default="0.0.0.0", help="address to listen on")
-    parser.add_argument("--port", type=int, default=8080, help="port to listen on; 0: any")
+    parser.add_argument("--port", type=int, default=8080, help="port for trials; 0: any")
+    parser.add_argument("--probe-port", type=int, default=8081, help="health, metrics; 0: any")
+    parser.add_argument(
+        "--canary-port", type=int, default=8082, help="port that no trial may reach; 0: any"
+    )
     parser.add_argument("--ledger-dir", type=Path, help="folder that the ledger is kept in")
     parser.add_argument("--cassette-dir", type=Path, help="folder with cassettes of namespaces")
     parser.add_argument(

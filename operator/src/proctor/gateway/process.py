@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from proctor.gateway.admission import Admission
+from proctor.gateway.canary import canary
 from proctor.gateway.config import GatewayConfig
 from proctor.gateway.http_upstream import HttpUpstream, client_session
 from proctor.gateway.journal import FolderJournal, bring_to_disk
@@ -22,7 +23,7 @@ from proctor.gateway.record_upstream import RecordUpstream
 from proctor.gateway.replay_upstream import ReplayUpstream
 from proctor.gateway.report import Report
 from proctor.gateway.scripted_upstream import ScriptedUpstream
-from proctor.gateway.server import add_probes, application, serve
+from proctor.gateway.server import application, probes, serve
 from proctor.gateway.service import Service, utc_now
 from proctor.gateway.traced import target_of, traced
 from proctor.metrics.gateway import GatewayMetrics
@@ -41,10 +42,18 @@ _LOGGER = logging.getLogger("proctor.gateway")
 
 @dataclass(frozen=True, slots=True)
 class Listen:
-    """Where to listen, and how long open calls have to end."""
+    """Where to listen, and how long open calls have to end.
+
+    Args:
+        port: For trials and the operator.
+        probe_port: For the kubelet and Prometheus.
+        canary_port: For nobody: see ``gateway.canary``.
+    """
 
     host: str
     port: int
+    probe_port: int
+    canary_port: int
     drain_seconds: float
 
 
@@ -59,8 +68,8 @@ class Folders:
 class Running:
     """A gateway that listens."""
 
-    def __init__(self, port: int) -> None:
-        self.port = port
+    def __init__(self) -> None:
+        self.port = self.probe_port = self.canary_port = 0
         self.is_ready = True
 
     def drain(self) -> None:
@@ -106,11 +115,18 @@ async def run_gateway(
             watch=watch,
             client_idle_seconds=config.timeouts.idle_seconds,
         )
-        app = application(service)
-        running = Running(0)
-        add_probes(app, lambda: running.is_ready, metrics.scrape)
+        running = Running()
+        asked = probes(lambda: running.is_ready, metrics.scrape)
+        prober, running.probe_port = await serve(
+            asked, listen.host, listen.probe_port, drain_seconds=1.0
+        )
+        stack.push_async_callback(prober.cleanup)
+        # Before the port for trials, and closed after it: while that one answers, so does this.
+        running.canary_port = await stack.enter_async_context(
+            canary(listen.host, listen.canary_port)
+        )
         runner, running.port = await serve(
-            app, listen.host, listen.port, drain_seconds=listen.drain_seconds
+            application(service), listen.host, listen.port, drain_seconds=listen.drain_seconds
         )
         stack.push_async_callback(runner.cleanup)
         await stack.enter_async_context(_task(_tidy(ledger, journal)))

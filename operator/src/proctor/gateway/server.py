@@ -31,10 +31,13 @@ def application(service: Service) -> web.Application:
     return app
 
 
-def add_probes(
-    app: web.Application, is_ready: Callable[[], bool], metrics: Callable[[], tuple[bytes, str]]
-) -> None:
-    """Add what the kubelet and Prometheus ask; ``metrics`` gives a body and its type."""
+def probes(
+    is_ready: Callable[[], bool], metrics: Callable[[], tuple[bytes, str]]
+) -> web.Application:
+    """What the kubelet and Prometheus ask; ``metrics`` gives a body and its type.
+
+    On a port of its own, which no trial may reach.
+    """
 
     async def healthz(_: web.Request) -> web.Response:
         return web.Response(text="ok\n")
@@ -47,9 +50,11 @@ def add_probes(
         body, content_type = metrics()
         return web.Response(body=body, headers={"content-type": content_type})
 
+    app = web.Application()
     app.router.add_get("/healthz", healthz)
     app.router.add_get("/readyz", readyz)
     app.router.add_get("/metrics", scrape)
+    return app
 
 
 async def serve(

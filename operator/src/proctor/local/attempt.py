@@ -130,7 +130,7 @@ def _agent_phase(attempt: Attempt, url: str, keys: Keys | None) -> PhaseOrder:
         *("--workspace", str(places.workspace)),
         *("--home", str(places.home)),
         *("--evidence", str(places.evidence("agent"))),
-        *_gateway(places, url, keys.agent if keys else None),
+        *_gateway(places, url, keys.agent if keys and cell.agent_asks_models else None),
     ]
     phase = _phase(attempt, "agent", arguments, cell.task_timeout_seconds)
     return replace(phase, secrets=attempt.secrets)

@@ -4,14 +4,23 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from proctor.api.container import SandboxUser
+from proctor.api.egress import EgressMode
 from proctor.api.pod_template import PodTemplate
 from proctor.local.cassette import recorded_path
 from proctor.local.planned import PlannedRun
 from proctor.local.secret_variables import secret_variables
+from proctor.planning.layers import DEFAULT
+from proctor.planning.model import Cell
 
 NO_SANDBOX = (
-    "agents and checks run here as you, without a sandbox: use it for tasks and agents you trust"
+    "agents and checks run here as you, without a sandbox and with this machine's network: use it "
+    "for tasks and agents you trust"
 )
+_EGRESS = {
+    EgressMode.NONE: "mode None only takes the agent's key for models away",
+    EgressMode.MODEL_ONLY: "mode ModelOnly is for a cluster",
+    EgressMode.ALLOW_LIST: "mode AllowList has no proxy, and every host is let through",
+}
 
 
 def notes(runs: Sequence[PlannedRun]) -> tuple[str, ...]:
@@ -27,12 +36,24 @@ def notes(runs: Sequence[PlannedRun]) -> tuple[str, ...]:
         found.append("sandbox.persist is not used here: all trials share this machine's folders")
     if any(cell.pod != PodTemplate() for cell in cells):
         found.append("sandbox.podTemplate is not used here, only in a cluster: no volumes of it")
+    found += [f"sandbox.egress confines nothing here: {text}" for text in _egress(cells)]
     if secrets := secret_variables(runs):
         found.append(f"agents are given variables of yours by secretEnv: {', '.join(secrets)}")
     if any(run.source.spec.suspend for run in runs):
         found.append("suspend is not used here: the run starts")
     found += [_recorded(run) for run in runs if run.models == "Record"]
     return tuple(found)
+
+
+def _egress(cells: Sequence[Cell]) -> list[str]:
+    """What a mode that somebody asked for comes to."""
+    asked = {cell.egress.mode for cell in cells if "sandbox.egress.mode" in _written(cell)}
+    return [text for mode, text in _EGRESS.items() if mode in asked]
+
+
+def _written(cell: Cell) -> set[str]:
+    lineage = cell.orders.grade.lineage
+    return {path for path, layer in lineage.items() if layer != DEFAULT}
 
 
 def _recorded(run: PlannedRun) -> str:

@@ -11,7 +11,15 @@ from proctor.api.evaltrial import TrialLimits
 from proctor.api.pod_template import PodTemplate
 from proctor.api.task import Limits, Task, Variant
 from proctor.planning.checks import TrialCriterion, agent_problems
-from proctor.planning.defaults import checks_place, full_resources, full_service, timeouts, user_of
+from proctor.planning.defaults import (
+    checks_place,
+    egress_of,
+    full_resources,
+    full_service,
+    timeouts,
+    user_of,
+)
+from proctor.planning.egress_rules import agent_egress_problems
 from proctor.planning.files import clashes, laid_files
 from proctor.planning.kinds import Kinds
 from proctor.planning.layers import Layer, Settings, merge_layers
@@ -100,6 +108,8 @@ class CellMaker:
                 f"agent {settings.agent_type} has no model of its own choice",
                 "set agent.model, or --model on the command line",
             )
+        needs_key = settings.agent_type in MODEL_REQUIRED
+        yield from agent_egress_problems(settings, needs_key, self.source.egress_modes)
         yield from _file_problems(pair)
         yield from secret_problems(settings)
         field = settings.field("sandbox.podTemplate.volumes")
@@ -164,6 +174,7 @@ class CellMaker:
             from_image=path is not None,
             checks_place=checks_place(settings),
             services=tuple(full_service(one) for one in settings.sandbox.services),
+            egress=egress_of(settings.sandbox),
         )
 
 

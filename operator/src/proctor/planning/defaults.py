@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 
 from proctor.api.container import ChecksPlace, Resources, SandboxUser, Service
+from proctor.api.egress import Egress, EgressMode
 from proctor.api.task import (
     DEFAULT_GRADE_TIMEOUT_SECONDS,
     DEFAULT_TASK_TIMEOUT_SECONDS,
     DEFAULT_TURN_TIMEOUT_SECONDS,
     Limits,
+    Sandbox,
 )
 from proctor.planning.layers import DEFAULT, Settings
 
@@ -56,10 +58,16 @@ def checks_place(settings: Settings) -> ChecksPlace:
     return settings.sandbox.checks or ChecksPlace.SEPARATE
 
 
+def egress_of(sandbox: Sandbox) -> Egress:
+    """What a trial may reach."""
+    return sandbox.egress or Egress(mode=EgressMode.MODEL_ONLY)
+
+
 def default_lineage(settings: Settings) -> dict[str, str]:
     """``default`` for each field that nobody wrote and that has one."""
     limits = [f"limits.{Limits.model_fields[name].alias}" for name in DEFAULT_LIMITS]
     resources = [
         f"sandbox.resources.{Resources.model_fields[name].alias}" for name in DEFAULT_RESOURCES
     ]
-    return {path: DEFAULT for path in (*limits, *resources) if path not in settings.lineage}
+    paths = (*limits, *resources, "sandbox.egress.mode")
+    return {path: DEFAULT for path in paths if path not in settings.lineage}

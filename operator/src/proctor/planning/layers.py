@@ -1,9 +1,9 @@
 """Layers of agent, limits and sandbox: run, task, variant, command line; merged with lineage.
 
 A later layer wins field by field; ``agent.options`` are merged key by key at any depth,
-``agent.env`` and ``agent.secretEnv`` by name; other lists are replaced. An explicit null takes a
-field away. A layer that changes ``agent.type`` drops the options of the layers below: they belong
-to another agent.
+``agent.env`` and ``agent.secretEnv`` by name; other lists and ``sandbox.egress`` are replaced. An
+explicit null takes a field away. A layer that changes ``agent.type`` drops the options of the
+layers below: they belong to another agent.
 """
 
 from collections.abc import Mapping, Sequence
@@ -86,6 +86,7 @@ def merge_layers(layers: Sequence[Layer]) -> Settings:
     for layer in layers:
         written = _written(layer)
         _drop_foreign_options(merged["agent"], written["agent"], lineage)
+        _drop_other_egress(merged["sandbox"], written["sandbox"], lineage)
         _merge(merged, written, layer.name, lineage)
     agent = merged["agent"]
     return Settings(
@@ -131,6 +132,15 @@ def _drop_foreign_options(
         below.pop("options", None)
         for path in [path for path in lineage if path.startswith("agent.options")]:
             del lineage[path]
+
+
+def _drop_other_egress(
+    below: dict[str, Any], above: Mapping[str, Any], lineage: dict[str, str]
+) -> None:
+    """Hosts belong to the mode beside them."""
+    if "egress" in above:
+        below.pop("egress", None)
+        _forget(lineage, "sandbox.egress")
 
 
 def _merge(

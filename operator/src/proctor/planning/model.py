@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from proctor.api.container import ChecksPlace, Resources, SandboxUser, Service
+from proctor.api.egress import Egress, EgressMode
 from proctor.api.evalrun import EvalRunSpec, ModelsMode
 from proctor.api.evaltrial import TrialLimits
 from proctor.api.orders import TrialOrders
@@ -28,6 +29,7 @@ class RunSource:
         places: Where each field was written; empty when it came from an API server.
         size_bytes: Of the document for `kubectl apply`; None: it was no EvalRun document.
         config_maps: What the ConfigMaps hold that its workspaces name, by name and key.
+        egress_modes: Those that are offered where it is to run.
     """
 
     name: str
@@ -37,6 +39,7 @@ class RunSource:
     places: SourceMap = field(default_factory=SourceMap)
     size_bytes: int | None = None
     config_maps: Mapping[str, Mapping[str, bytes]] = field(default_factory=dict)
+    egress_modes: frozenset[EgressMode] = frozenset(EgressMode)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -70,6 +73,7 @@ class Cell:
         criteria: Names, by index; unique.
         needs_model: Whether its pod gets a key for the gateway.
         models: Who answers its model calls.
+        egress: What it may reach.
     """
 
     task: str
@@ -91,6 +95,7 @@ class Cell:
     orders: TrialOrders
     needs_model: bool
     models: ModelsMode
+    egress: Egress
     user: SandboxUser = SandboxUser.NON_ROOT
     services: tuple[Service, ...] = ()
     workspace: str = WORKSPACE
@@ -101,6 +106,11 @@ class Cell:
     def checks_in_place(self) -> bool:
         """Whether there are commands, and they run in the agent's own container."""
         return self.orders.checks is not None and self.checks_place is ChecksPlace.IN_PLACE
+
+    @property
+    def agent_asks_models(self) -> bool:
+        """Whether the agent itself gets a key; ``grade`` gets its own in any case."""
+        return self.needs_model and self.egress.mode is not EgressMode.NONE
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,13 @@ from proctor.api.orders import (
 )
 from proctor.api.task import CommandSpec, PreRunCommand, Task, Variant
 from proctor.planning.checks import TrialCriterion
-from proctor.planning.defaults import checks_place, default_lineage, timeouts, user_of
+from proctor.planning.defaults import (
+    checks_place,
+    default_lineage,
+    egress_of,
+    timeouts,
+    user_of,
+)
 from proctor.planning.files import laid_files
 from proctor.planning.layers import Settings
 from proctor.planning.prompts import overlaid_prompt
@@ -139,6 +145,7 @@ def _context(parts: CellParts) -> dict[str, str | None]:
         "user": user_of(parts.settings).value,
         "isolation": checks_place(parts.settings).value,
         "models": mode.value,
+        "egress": egress_of(parts.settings.sandbox).mode.value,
     }
 
 

@@ -9,6 +9,7 @@ from proctor.api.evalrun import MAX_RUN_NAME, EvalRunSpec, Models, ModelsMode
 from proctor.api.secret_refs import SecretEnvVar
 from proctor.api.task import AgentSpec, Sandbox, Task, Variant
 from proctor.planning.cassette_rules import cassette_problems
+from proctor.planning.egress_rules import egress_problems
 from proctor.planning.files import clashes, file_problems, laid_files
 from proctor.planning.pod_template_rules import template_problems
 from proctor.planning.prompts import overlay_problems
@@ -87,6 +88,8 @@ def _layer_problems(
         yield from _env_problems(agent.secret_env, f"{field}.agent.secretEnv")
     if sandbox is not None:
         yield from service_problems(sandbox.services, f"{field}.sandbox.services")
+    if sandbox is not None and sandbox.egress is not None:
+        yield from egress_problems(sandbox.egress, f"{field}.sandbox.egress")
     paths = sandbox.persist if sandbox else ()
     for index, path in enumerate(paths):
         yield from _persist_problems(path, paths[:index], f"{field}.sandbox.persist[{index}]")

@@ -1,13 +1,13 @@
 """``python -m proctor.runner PHASE``: one phase of a trial, as PID 1 of a container or locally.
 
 Exit codes: 0 the phase did its work, whatever the agent did; 2 wrong command line; 3 a platform
-fault before any code of the task or the agent ran; 1 any other fault of ours.
+fault before any code of the task or the agent ran (4 and 5: the network's, of ``stage``); 1 any
+other fault of ours.
 """
 
 import os
 import sys
 
-from proctor.api.report import EXIT_NOT_STARTED
 from proctor.runner.arguments import Places, parse_arguments
 from proctor.runner.places import (
     AgentPlaces,
@@ -29,7 +29,7 @@ def main() -> None:
         said = phase_redactor(os.environ, None).text(f"{type(error).__name__}: {error}")
         text = " ".join(said.split())
         print(f"proctor.runner: {text}", file=sys.stderr)
-        code = EXIT_NOT_STARTED if isinstance(error, NotStartedError) else 1
+        code = error.exit_code if isinstance(error, NotStartedError) else 1
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)  # nothing that a plugin left behind (threads, exit hooks) delays the end

@@ -24,6 +24,7 @@ from proctor.api.report import (
     ChecksReport,
 )
 from proctor.runner.command import Place, first_failure, run_in_order
+from proctor.runner.egress import proxy_environment
 from proctor.runner.environment import (
     agent_environment,
     checks_environment,
@@ -105,8 +106,13 @@ def _prepare(places: AgentPlaces) -> _Prepared:
         if places.gateway is not None:
             await_gateway(places.gateway)
         secrets = agent_secrets(orders.secret_env, os.environ)
-        plain = command_environment(os.environ, places.home, places.workspace)
-        place = Place(places.workspace, {**plain, **orders.env, **secrets}, stop)
+        env = {
+            **command_environment(os.environ, places.home, places.workspace),
+            **proxy_environment(places.egress, places.gateway),
+            **orders.env,
+            **secrets,
+        }
+        place = Place(places.workspace, env, stop)
         redactor = phase_redactor(os.environ, key)
         transcript = Transcript(places.evidence, redactor)
         loop = None if places.in_place is None else _know_loop(places.in_place)
@@ -191,6 +197,7 @@ def _check(places: AgentPlaces, prepared: _Prepared, report: AgentReport) -> Che
     from proctor.runner.in_place import check_in_place
 
     env = checks_environment(os.environ, places.home, places.workspace)
+    env |= proxy_environment(places.egress, None)
     folders = {places.workspace, places.home, *places.persist}
     checks = check_in_place(prepared.loop, replace(prepared.place, env=env), folders)
     empty_shared_memory()

@@ -7,12 +7,15 @@ from pathlib import Path
 
 from proctor.api.orders import TrialRef
 from proctor.runner.places import (
+    Address,
     AgentPlaces,
     ChecksPlaces,
+    EgressAccess,
     FillPlaces,
     GradePlaces,
     InPlace,
     LoopPlaces,
+    Proof,
     StagePlaces,
 )
 
@@ -41,10 +44,16 @@ def _parser(phase: str, description: str) -> argparse.ArgumentParser:
 def _add_stage(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--to", type=Path, required=True, metavar="DIR")
     parser.add_argument("--from", dest="source", type=Path, metavar="DIR")
+    parser.add_argument("--must-reach", type=_address, metavar="HOST:PORT")
+    parser.add_argument("--must-not-reach", type=_address, metavar="HOST:PORT")
+    parser.add_argument("--only-report", action="store_true", help="an open network is allowed")
+    parser.add_argument("--finding", type=Path, metavar="FILE")
 
 
 def _stage(parsed: argparse.Namespace) -> StagePlaces:
-    return StagePlaces(parsed.to, parsed.source)
+    reach, shun = parsed.must_reach, parsed.must_not_reach
+    proof = Proof(reach, shun, not parsed.only_report) if reach and shun else None
+    return StagePlaces(parsed.to, parsed.source, proof, parsed.finding)
 
 
 def _add_fill(parser: argparse.ArgumentParser) -> None:
@@ -77,9 +86,20 @@ def _add_gateway(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--key-file", type=Path, metavar="FILE")
 
 
+def _add_egress(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--egress-proxy", metavar="URL", help="for hosts that are allowed")
+    parser.add_argument("--egress-pass-file", type=Path, metavar="FILE")
+
+
+def _egress(parsed: argparse.Namespace) -> EgressAccess | None:
+    url, file = parsed.egress_proxy, parsed.egress_pass_file
+    return EgressAccess(url, file) if url and file else None
+
+
 def _add_agent(parser: argparse.ArgumentParser) -> None:
     _add_common(parser)
     _add_gateway(parser)
+    _add_egress(parser)
     parser.add_argument("--home", type=Path, required=True, metavar="DIR")
     parser.add_argument("--evidence", type=Path, required=True, metavar="DIR")
     parser.add_argument("--persist", type=Path, action="append", default=[], metavar="DIR")
@@ -100,6 +120,7 @@ def _agent(parsed: argparse.Namespace) -> AgentPlaces:
         in_place=_in_place(parsed),
         gateway=_base(parsed.gateway),
         key_file=parsed.key_file,
+        egress=_egress(parsed),
     )
 
 
@@ -110,6 +131,7 @@ def _in_place(parsed: argparse.Namespace) -> InPlace | None:
 
 def _add_checks(parser: argparse.ArgumentParser) -> None:
     _add_common(parser)
+    _add_egress(parser)
     parser.add_argument("--frozen-workspace", type=Path, metavar="DIR", help="absent: in place")
     parser.add_argument("--home", type=Path, required=True, metavar="DIR")
     parser.add_argument("--evidence", type=Path, required=True, metavar="DIR")
@@ -126,6 +148,7 @@ def _checks(parsed: argparse.Namespace) -> ChecksPlaces:
         evidence=parsed.evidence,
         scratch=parsed.scratch,
         frozen=tuple(parsed.frozen),
+        egress=_egress(parsed),
     )
 
 
@@ -167,6 +190,13 @@ def _grade(parsed: argparse.Namespace) -> GradePlaces:
 
 def _base(url: str | None) -> str | None:
     return None if url is None else url.rstrip("/")
+
+
+def _address(text: str) -> Address:
+    host, separator, port = text.rpartition(":")
+    if not (host and separator and port.isdigit()):
+        raise argparse.ArgumentTypeError(f"{text!r} is not HOST:PORT")
+    return host, int(port)
 
 
 def _pair(text: str) -> tuple[Path, Path]:

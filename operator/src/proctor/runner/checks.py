@@ -16,6 +16,7 @@ from proctor.api.report import CHECKS_REPORT
 from proctor.runner.checking import carry_out
 from proctor.runner.command import Place
 from proctor.runner.copying import copy_tree
+from proctor.runner.egress import proxy_environment
 from proctor.runner.environment import checks_environment
 from proctor.runner.folders import require_unused, wipe, write_new
 from proctor.runner.hardening import harden
@@ -59,6 +60,7 @@ def _prepare(places: ChecksPlaces) -> tuple[ChecksOrders, Place]:
     places.home.mkdir(parents=True, exist_ok=True)
     _cut_links(places)
     env = checks_environment(os.environ, places.home, places.workspace)
+    env |= proxy_environment(places.egress, None)
     return orders, Place(places.workspace, env, stop)
 
 

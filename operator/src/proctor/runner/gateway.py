@@ -4,14 +4,17 @@ import contextlib
 import socket
 import time
 
-from proctor.api.errors import PlatformError
+from proctor.api.report import EXIT_GATEWAY_UNREACHABLE
+from proctor.runner.places import NotStartedError
 
 _SECONDS = 30.0
 _PAUSE_SECONDS = 0.2
 
 
-class GatewayUnreachableError(PlatformError):
+class GatewayUnreachableError(NotStartedError):
     """Nothing listens at the gateway's address."""
+
+    exit_code = EXIT_GATEWAY_UNREACHABLE
 
 
 def await_gateway(url: str) -> None:

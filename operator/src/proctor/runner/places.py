@@ -7,18 +7,55 @@ from typing import Any
 
 from proctor.api.errors import PlatformError
 from proctor.api.orders import ORDERS_VERSION, TrialRef
+from proctor.api.report import EXIT_NOT_STARTED
+
+Address = tuple[str, int]
+"""Host and port."""
 
 
 class NotStartedError(PlatformError):
     """A phase failed before any code of the task or the agent ran in it."""
 
+    exit_code = EXIT_NOT_STARTED
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What to prove of the pod's network.
+
+    Args:
+        reach: The gateway's port for trials.
+        shun: Its canary.
+        required: Whether an open network ends the attempt; it is only reported otherwise.
+    """
+
+    reach: Address
+    shun: Address
+    required: bool
+
 
 @dataclass(frozen=True, slots=True)
 class StagePlaces:
-    """For ``stage``. ``source`` None: the runtime that this process runs from."""
+    """For ``stage``.
+
+    Args:
+        source: None: the runtime that this process runs from.
+        proof: None: the network is as it is.
+        finding: File that takes what came of the proof.
+    """
 
     target: Path
     source: Path | None = None
+    proof: Proof | None = None
+    finding: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EgressAccess:
+    """Of mode AllowList: the proxy's URL, and the file with the pass that it asks for."""
+
+    url: str
+    pass_file: Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +82,7 @@ class AgentPlaces:
     in_place: "InPlace | None" = None
     gateway: str | None = None
     key_file: Path | None = None
+    egress: EgressAccess | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +125,7 @@ class ChecksPlaces:
     evidence: Path
     scratch: Path
     frozen: tuple[tuple[Path, Path], ...] = ()
+    egress: EgressAccess | None = None
 
 
 @dataclass(frozen=True, slots=True)

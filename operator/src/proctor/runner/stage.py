@@ -1,4 +1,8 @@
-"""The phase ``stage``: lays the runner's own runtime where the task's containers mount it."""
+"""The phase ``stage``: lays the runner's own runtime where the task's containers mount it.
+
+Then it proves that the pod's network is closed. Nothing hostile runs beside it, so that the finding
+in its termination message is ours; and rules for a new pod have had the time of the copying.
+"""
 
 import os
 import sys
@@ -6,7 +10,8 @@ from pathlib import Path
 
 from proctor.api.errors import PlatformError
 from proctor.runner.copying import copy_tree
-from proctor.runner.places import StagePlaces
+from proctor.runner.places import NotStartedError, StagePlaces
+from proctor.runner.proof import prove
 from proctor.runner.stopping import exit_on_signals
 
 
@@ -19,6 +24,7 @@ def run_stage(places: StagePlaces) -> None:
 
     Raises:
         NoExecVolumeError: Named, because it is the cluster's configuration.
+        NotStartedError: The network is open, or the gateway is out of reach.
         OSError: When the volume cannot take it.
     """
     exit_on_signals()
@@ -28,3 +34,20 @@ def run_stage(places: StagePlaces) -> None:
         raise NoExecVolumeError(f"{places.target} is mounted noexec")
     for skipped in copy_tree(source, places.target):
         print(f"left out: {skipped}", flush=True)
+    if places.proof is not None:
+        _prove(places)
+
+
+def _prove(places: StagePlaces) -> None:
+    assert places.proof is not None
+    try:
+        finding = prove(places.proof)
+    except NotStartedError as error:
+        _tell(places, str(error))
+        raise
+    _tell(places, finding)
+
+
+def _tell(places: StagePlaces, finding: str) -> None:
+    if places.finding is not None:
+        places.finding.write_text(finding[:1000])

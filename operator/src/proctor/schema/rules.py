@@ -108,6 +108,12 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
             "text replaces the prompt: give either text, or prefix and suffix",
         ),
     ),
+    "Egress": (
+        Rule(
+            "(self.mode == 'AllowList') == (has(self.hosts) && size(self.hosts) > 0)",
+            "hosts go with mode AllowList, and only with it: name at least one, or leave them out",
+        ),
+    ),
     "Script": (
         Rule(
             "has(self.inline) != has(self.configMap)",
@@ -178,7 +184,9 @@ LIST_KEYS: Mapping[tuple[str, str], tuple[str, ...]] = {
 }
 """Lists whose items have a name of their own: two of one name are refused."""
 
-LIST_SETS = frozenset({("Task", "tags"), ("Sandbox", "persist"), ("Select", "tags")})
+LIST_SETS = frozenset(
+    {("Task", "tags"), ("Sandbox", "persist"), ("Select", "tags"), ("Egress", "hosts")}
+)
 
 
 def with_rules(model: str, node: Node) -> Node:

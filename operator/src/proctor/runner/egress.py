@@ -1,0 +1,29 @@
+"""How commands and agents find the egress proxy: by the variables that most clients look at."""
+
+from proctor.api.egress_pass import USER
+from proctor.runner.places import EgressAccess
+
+_NOT_BY_PROXY = ("localhost", "127.0.0.1", "::1")
+
+
+def proxy_environment(access: EgressAccess | None, gateway_url: str | None) -> dict[str, str]:
+    """Variables for mode AllowList; none in other modes.
+
+    ``HTTP_PROXY`` is not set: the proxy serves no plain HTTP, and the gateway, which speaks it, is
+    reached without it.
+    """
+    if access is None:
+        return {}
+    from urllib.parse import urlsplit
+
+    scheme, _, address = access.url.partition("://")
+    proxy = f"{scheme}://{USER}:{access.pass_file.read_text().strip()}@{address}"
+    gateway = urlsplit(gateway_url).hostname if gateway_url else None
+    direct = ",".join((*_NOT_BY_PROXY, *((gateway,) if gateway else ())))
+    return {
+        "HTTPS_PROXY": proxy,
+        "https_proxy": proxy,
+        "NO_PROXY": direct,
+        "no_proxy": direct,
+        "NODE_USE_ENV_PROXY": "1",
+    }
