@@ -12,7 +12,8 @@ import proctor
 
 CHART = Path(__file__).parents[2] / "charts" / "proctor"
 VALUES = yaml.safe_load((CHART / "values.yaml").read_text())
-IMAGES = {name: f"images.test/{name}:1" for name in ("operator", "gateway", "runner", "task")}
+NAMES = ("operator", "gateway", "results", "runner", "task")
+IMAGES = {name: f"images.test/{name}:1" for name in NAMES}
 INSTALLED = {**VALUES, "images": {**VALUES["images"], **IMAGES}}
 SCHEMA = json.loads((CHART / "values.schema.json").read_text())
 
@@ -47,6 +48,14 @@ def test_the_gateway_may_read_trials_and_scripts_and_nothing_else():
     assert rules("gatewayRules") == {
         ("proctor.dev", "evaltrials"): ("get",),
         ("", "configmaps"): ("get",),
+    }
+
+
+def test_the_results_server_may_read_whose_a_record_is_and_what_runs_need():
+    assert rules("resultsRules") == {
+        ("proctor.dev", "evaltrials"): ("get",),
+        ("proctor.dev", "evalruns"): ("list",),
+        ("", "namespaces"): ("get",),
     }
 
 

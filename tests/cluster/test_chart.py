@@ -21,9 +21,8 @@ PROVIDER = {
 }
 
 
-IMAGES = {
-    "images": {name: f"images.test/{name}:1" for name in ("operator", "gateway", "runner", "task")}
-}
+NAMES = ("operator", "gateway", "results", "runner", "task")
+IMAGES = {"images": {name: f"images.test/{name}:1" for name in NAMES}}
 
 
 def helm(command, values=None):
@@ -210,7 +209,7 @@ def test_cassettes_lie_on_a_claim_and_traces_go_to_a_collector():
 
 def test_a_service_monitor_finds_both_processes():
     monitors = of_kind(render({"serviceMonitor": {"enabled": True}}), "ServiceMonitor")
-    assert monitors.keys() == {"proctor-gateway", "proctor-operator"}
+    assert monitors.keys() == {"proctor-gateway", "proctor-operator", "proctor-results"}
 
 
 def test_a_value_that_does_nothing_is_refused():

@@ -15,7 +15,7 @@ from fakes.api_server import GATEWAY_TOKEN, FakeApiServer, running_api_server
 from proctor.api.errors import PlatformError
 from proctor.api.evaltrial import TrialLimits
 from proctor.gateway.account import Account, Accounts, Admitted, Operator, Refused
-from proctor.gateway.kube import ApiServer, KubeApi
+from proctor.serving.kube import ApiServer, KubeApi
 from proctor.gateway.kube_accounts import (
     AGENT_AUDIENCE,
     JUDGE_AUDIENCE,

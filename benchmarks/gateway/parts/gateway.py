@@ -12,7 +12,7 @@ from pathlib import Path
 
 from proctor.gateway.account import Account
 from proctor.gateway.embed import LocalGateway
-from proctor.gateway.logs import log_to_stderr
+from proctor.serving.logs import log_to_stderr
 from proctor.gateway.memory import settle
 from proctor.gateway.providers import FixedKey, Provider
 from proctor.gateway.report import Report

@@ -15,6 +15,11 @@ pricedModels:
 {{- range $name, $_ := .Values.gateway.deployments }}
 - {{ $name | quote }}
 {{- end }}
+{{- if .Values.results.enabled }}
+results:
+  uploadUrl: http://{{ include "proctor.name" . }}-results.{{ .Release.Namespace }}.svc:{{ .Values.results.uploadPort }}
+  uploadSeconds: {{ .Values.results.uploadSeconds }}
+{{- end }}
 trial:
   userId: {{ if kindIs "invalid" .Values.trials.userId }}null{{ else }}{{ int64 .Values.trials.userId }}{{ end }}
   gradeResources: {{ toYaml .Values.trials.gradeResources | nindent 4 }}
@@ -49,4 +54,22 @@ providers:
   apiKeyFile: /var/run/proctor/keys/{{ .name }}/key
   {{- end }}
 {{- end }}
+{{- end }}
+
+{{/* The results server's configuration (proctor.results.config); passwords are in its environment. */}}
+{{- define "proctor.resultsConfig" -}}
+folder: /var/lib/proctor/results
+{{- with .Values.results.bucket }}
+{{- if .url }}
+bucket:
+  url: {{ .url | quote }}
+  config: {{ toYaml .config | nindent 4 }}
+{{- end }}
+{{- end }}
+limits:
+  maxFolderMiB: {{ int64 .Values.results.maxFolderMiB }}
+retention:
+  maxAgeDays: {{ if kindIs "invalid" .Values.results.retention.maxAgeDays }}null{{ else }}{{ .Values.results.retention.maxAgeDays }}{{ end }}
+  maxTotalMiB: {{ if kindIs "invalid" .Values.results.retention.maxTotalMiB }}null{{ else }}{{ int64 .Values.results.retention.maxTotalMiB }}{{ end }}
+  intervalSeconds: {{ .Values.results.retention.intervalSeconds }}
 {{- end }}

@@ -18,6 +18,7 @@ class ConditionType(StrEnum):
     COMPLETE = "Complete"
     GATE_PASSED = "GatePassed"
     BUDGET_EXCEEDED = "BudgetExceeded"
+    RESULTS_STORED = "ResultsStored"
 
 
 class Reason(StrEnum):
@@ -37,6 +38,8 @@ class Reason(StrEnum):
     PASS_THRESHOLD_MISSED = "PassThresholdMissed"
     COMPLETION_MISSED = "CompletionMissed"
     BUDGET_USED_UP = "BudgetUsedUp"
+    ALL_STORED = "AllStored"
+    RECORDS_MISSING = "RecordsMissing"
     UNSCHEDULABLE = "Unschedulable"
     IMAGE_PULL_FAILED = "ImagePullFailed"
     CONTAINER_CONFIG_ERROR = "ContainerConfigError"
@@ -128,6 +131,16 @@ CONDITIONS: Mapping[ConditionType, ConditionMeaning] = {
         unknown="Never.",
         absent="The spec has no budget, or it is not used up.",
         reasons={Reason.BUDGET_USED_UP: "As much as spec.budget.usd was spent, or more."},
+    ),
+    ConditionType.RESULTS_STORED: ConditionMeaning(
+        true="The run is complete, and the results server has every record that its trials left.",
+        false="It lacks records; the message counts and names them. Their verdicts stand.",
+        unknown="Never.",
+        absent="There is no results server, or the run goes on and nothing is missing so far.",
+        reasons={
+            Reason.ALL_STORED: "Every record that a trial left is stored.",
+            Reason.RECORDS_MISSING: "At least one was not taken; each trial's status says why.",
+        },
     ),
 }
 

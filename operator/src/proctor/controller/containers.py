@@ -139,6 +139,14 @@ def grade(sandbox: Sandbox, owner: TrialObject, attempt: int) -> dict[str, Any]:
     if sandbox.cell.needs_model:
         command += _gateway(sandbox, "judge")
         mounts.append(_mount("judge-token", "/var/run/proctor/judge", read_only=True))
+    results = sandbox.settings.results
+    if results is not None:
+        command += [
+            "--results", results.upload_url,
+            "--results-token-file", "/var/run/proctor/results/token",
+            "--upload-seconds", str(results.upload_seconds),
+        ]  # fmt: skip
+        mounts.append(_mount("results-token", "/var/run/proctor/results", read_only=True))
     return {**_trusted(sandbox, GRADE), "command": command, "volumeMounts": mounts}
 
 

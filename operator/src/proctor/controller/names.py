@@ -4,6 +4,7 @@ import hashlib
 from dataclasses import dataclass
 
 from proctor.api.base import GROUP
+from proctor.api.results import AUDIENCE
 from proctor.engine.model import TrialId
 
 RUN_LABEL = f"{GROUP}/run"
@@ -24,6 +25,7 @@ POD_DIGEST = f"{GROUP}/pod-digest"
 SERVICE_ACCOUNT = "proctor-trial"
 AGENT_AUDIENCE = "proctor-gateway-agent"
 JUDGE_AUDIENCE = "proctor-gateway-judge"
+RESULTS_AUDIENCE = AUDIENCE
 
 STAGE, AGENT, CHECKS, GRADE = "stage", "agent", "checks", "grade"
 

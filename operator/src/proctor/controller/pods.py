@@ -15,6 +15,7 @@ from proctor.controller.names import (
     ATTEMPT_LABEL,
     FINALIZER,
     JUDGE_AUDIENCE,
+    RESULTS_AUDIENCE,
     SERVICE_ACCOUNT,
     TRIAL_LABEL,
     TrialObject,
@@ -41,7 +42,7 @@ def trial_pod(
     settings: OperatorSettings,
 ) -> dict[str, Any]:
     """The pod of attempt ``attempt`` (from 1), complete enough to be compared when read back."""
-    seconds = deadline_seconds(cell, policy)
+    seconds = deadline_seconds(cell, policy, settings)
     sandbox = Sandbox(
         cell=cell,
         settings=settings,
@@ -52,7 +53,7 @@ def trial_pod(
     before = [stage(sandbox), agent(sandbox)]
     if cell.orders.checks is not None:
         before.append(checks(sandbox))
-    spec = {
+    spec: dict[str, Any] = {
         "restartPolicy": "Never",
         "serviceAccountName": SERVICE_ACCOUNT,
         "automountServiceAccountToken": False,
@@ -64,6 +65,9 @@ def trial_pod(
         "containers": [grade(sandbox, owner, attempt)],
         "volumes": _volumes(cell, orders, seconds + TOKEN_SLACK_SECONDS),
     }
+    if settings.results is not None:
+        token = _token("results-token", RESULTS_AUDIENCE, seconds + TOKEN_SLACK_SECONDS)
+        spec["volumes"].append(token)
     if settings.image_pull_secrets:
         spec["imagePullSecrets"] = [{"name": name} for name in settings.image_pull_secrets]
     return {
@@ -74,10 +78,11 @@ def trial_pod(
     }
 
 
-def deadline_seconds(cell: Cell, policy: FailurePolicy) -> int:
+def deadline_seconds(cell: Cell, policy: FailurePolicy, settings: OperatorSettings) -> int:
     """The backstop; it counts image pulls, so it holds the time that a pod may wait."""
     limits = cell.task_timeout_seconds + cell.grade_timeout_seconds
-    return policy.pending_timeout_seconds + limits + DEADLINE_SLACK_SECONDS
+    sending = settings.results.upload_seconds if settings.results else 0
+    return policy.pending_timeout_seconds + limits + sending + DEADLINE_SLACK_SECONDS
 
 
 def owner_reference(api_version: str, kind: str, name: str, uid: str) -> dict[str, Any]:

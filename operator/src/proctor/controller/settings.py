@@ -26,6 +26,15 @@ class TrialSettings(Spec):
     ] = "KeepFailed"
 
 
+class ResultsSettings(Spec):
+    """The results server, as trial pods reach it."""
+
+    upload_url: Annotated[str, Field(pattern=r"^https?://[^\s]+$", description="For records.")]
+    upload_seconds: Annotated[
+        int, Field(ge=1, le=3600, description="For how long grade tries to send its record.")
+    ] = 120
+
+
 class OperatorSettings(Spec):
     """Everything that the operator is told from outside."""
 
@@ -46,6 +55,9 @@ class OperatorSettings(Spec):
         tuple[str, ...],
         Field(description="Models that the gateway's configuration gives a price."),
     ] = ()
+    results: Annotated[
+        ResultsSettings | None, Field(description="Null: records stay in their pods.")
+    ] = None
     trial: TrialSettings = TrialSettings()
     port: Annotated[int, Field(ge=1, le=65535, description="Health and metrics.")] = 8080
 

@@ -13,6 +13,7 @@ from proctor.engine.budget import is_used_up, spent_usd
 from proctor.engine.instants import rfc3339
 from proctor.engine.model import Decision, Observed
 from proctor.engine.provider_faults import provider_failures
+from proctor.engine.storage import storage_of
 from proctor.scoring.gate import GateVerdict
 
 _MESSAGE_LENGTH = 8000
@@ -44,7 +45,7 @@ def run_claims(
     else:
         going = Claim(ConditionType.COMPLETE, "False", Reason.IN_PROGRESS)
         claims = (accepted, _progress(observed, decision), going)
-    claims = (*claims, *_budget(observed, before))
+    claims = (*claims, *_budget(observed, before), *_stored(observed, decision))
     if gate is None:
         return claims
     status: Literal["True", "False"] = "True" if gate.passed else "False"
@@ -120,6 +121,17 @@ def _budget(observed: Observed, before: Sequence[Condition]) -> Iterator[Claim]:
     if known is not None and spent < observed.budget_usd:
         message = known.message
     yield Claim(ConditionType.BUDGET_EXCEEDED, "True", Reason.BUDGET_USED_UP, message)
+
+
+def _stored(observed: Observed, decision: Decision) -> Iterator[Claim]:
+    """A record that was not taken is told at once, that all were taken at the end."""
+    ended = {**observed.recorded, **{one.trial: one.status for one in decision.record}}
+    storage = storage_of(ended)
+    if storage.missing:
+        reason, message = Reason.RECORDS_MISSING, storage.message
+        yield Claim(ConditionType.RESULTS_STORED, "False", reason, message)
+    elif storage.is_used and decision.complete:
+        yield Claim(ConditionType.RESULTS_STORED, "True", Reason.ALL_STORED, storage.message)
 
 
 _END = {

@@ -16,6 +16,7 @@ from proctor.engine.model import ClosedAttempt, DesiredTrial, Failure, ObservedA
 from proctor.engine.money import total_money
 
 _REASON_LENGTH = 240
+_PROBLEM_LENGTH = 120
 
 
 def verdict_status(
@@ -49,6 +50,8 @@ def verdict_status(
             "turns": verdict.turns,
             "seconds": _stages(attempt, verdict),
             "record_digest": f"sha256:{verdict.digest}",
+            "record_place": "ResultsServer" if verdict.stored else None,
+            "record_problem": cut(verdict.not_stored, _PROBLEM_LENGTH),
         }
     )
 

@@ -13,7 +13,6 @@ from proctor.gateway.admission import Admission
 from proctor.gateway.config import GatewayConfig
 from proctor.gateway.http_upstream import HttpUpstream, client_session
 from proctor.gateway.journal import FolderJournal, bring_to_disk
-from proctor.gateway.kube import ApiServer, KubeApi
 from proctor.gateway.kube_accounts import KubeAccounts
 from proctor.gateway.kube_cassettes import KubeCassettes
 from proctor.gateway.ledger import Ledger
@@ -22,10 +21,12 @@ from proctor.gateway.record_upstream import RecordUpstream
 from proctor.gateway.replay_upstream import ReplayUpstream
 from proctor.gateway.report import Report
 from proctor.gateway.scripted_upstream import ScriptedUpstream
-from proctor.gateway.server import add_probes, application, serve
+from proctor.gateway.server import application, serve
 from proctor.gateway.service import Service, utc_now
 from proctor.gateway.traced import target_of, traced
 from proctor.metrics.gateway import GatewayMetrics
+from proctor.serving.kube import ApiServer, KubeApi
+from proctor.serving.probes import add_probes
 
 REMEMBERED = timedelta(hours=1)
 """How long a run without a call stays in memory; its files are read again when one comes."""

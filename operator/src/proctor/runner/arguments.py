@@ -6,7 +6,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from proctor.api.orders import TrialRef
-from proctor.runner.places import AgentPlaces, ChecksPlaces, GradePlaces, StagePlaces
+from proctor.runner.places import (
+    AgentPlaces,
+    ChecksPlaces,
+    GradePlaces,
+    ResultsPlace,
+    StagePlaces,
+)
 
 Places = StagePlaces | AgentPlaces | ChecksPlaces | GradePlaces
 
@@ -97,6 +103,9 @@ def _add_grade(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--checks-evidence", type=Path, metavar="DIR")
     parser.add_argument("--verdict", type=Path, required=True, metavar="FILE")
     parser.add_argument("--record", type=Path, required=True, metavar="DIR")
+    parser.add_argument("--results", metavar="URL", help="of the results server")
+    parser.add_argument("--results-token-file", type=Path, metavar="FILE")
+    parser.add_argument("--upload-seconds", type=float, default=120.0, metavar="N")
     for name in ("run", "task", "variant", "uid"):
         parser.add_argument(f"--{name}", required=True)
     for name in ("repeat", "attempt"):
@@ -121,7 +130,15 @@ def _grade(parsed: argparse.Namespace) -> GradePlaces:
         ),
         gateway=_base(parsed.gateway),
         key_file=parsed.key_file,
+        results=_results(parsed),
     )
+
+
+def _results(parsed: argparse.Namespace) -> ResultsPlace | None:
+    if parsed.results is None or parsed.results_token_file is None:
+        return None
+    url = parsed.results.rstrip("/")
+    return ResultsPlace(url, parsed.results_token_file, parsed.upload_seconds)
 
 
 def _base(url: str | None) -> str | None:

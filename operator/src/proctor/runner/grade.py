@@ -20,10 +20,11 @@ from proctor.runner.graded import Graded
 from proctor.runner.judgement import Judgement
 from proctor.runner.judging import make_judge
 from proctor.runner.ledger import read_ledger
-from proctor.runner.places import GradePlaces, read_key, read_orders
+from proctor.runner.places import GradePlaces, ResultsPlace, read_key, read_orders
 from proctor.runner.record import score_of, write_record
 from proctor.runner.recording import record_parts
 from proctor.runner.stopping import exit_on_signals
+from proctor.runner.uploading import INTERRUPTED, send_record
 from proctor.runner.worker import WorkerLimits, judge_in_worker
 from proctor.scoring.trial import CriterionResult, TrialFacts, trial_outcome
 
@@ -40,7 +41,24 @@ def run_grade(places: GradePlaces) -> None:
     for result in graded.results:
         print(_line(result), flush=True)
     digest = write_record(places.record, record_parts(graded, places))
-    _write_verdict(places.verdict, _verdict(graded, places, digest))
+    verdict = _verdict(graded, places, digest)
+    if places.results is None:
+        _write_verdict(places.verdict, verdict.to_message())
+    else:
+        _store(places, places.results, verdict)
+
+
+def _store(places: GradePlaces, results: ResultsPlace, verdict: TrialVerdict) -> None:
+    """Send the record. The verdict is there before: whatever ends us meanwhile, it stands.
+
+    The last word is no shorter than the first, so that one write replaces it.
+    """
+    first = replace(verdict, stored=False, not_stored=INTERRUPTED).to_message()
+    _write_verdict(places.verdict, first)
+    why = send_record(places.record, verdict.digest, results)
+    last = replace(verdict, stored=not why, not_stored=why).to_message()
+    with places.verdict.open("r+b", buffering=0) as file:
+        file.write(last.ljust(len(first)))
 
 
 def _grade(places: GradePlaces, orders: GradeOrders, begin: float) -> Graded:
@@ -143,7 +161,7 @@ def _milliseconds(seconds: float | None) -> int | None:
     return None if seconds is None else round(seconds * 1000)
 
 
-def _write_verdict(path: Path, verdict: TrialVerdict) -> None:
+def _write_verdict(path: Path, message: bytes) -> None:
     """Write into the file that is there: a kubelet's termination log cannot be replaced."""
     with path.open("wb") as file:
-        file.write(verdict.to_message())
+        file.write(message)

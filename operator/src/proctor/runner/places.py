@@ -48,8 +48,20 @@ class ChecksPlaces:
 
 
 @dataclass(frozen=True, slots=True)
+class ResultsPlace:
+    """A results server: where, whose token, and for how long to try."""
+
+    url: str
+    token_file: Path
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class GradePlaces:
-    """For ``grade``. ``workspace`` is the frozen one; ``record`` is made and must be unused."""
+    """For ``grade``. ``workspace`` is the frozen one; ``record`` is made and must be unused.
+
+    ``results`` None: the record stays where it is.
+    """
 
     orders: Path
     workspace: Path
@@ -60,6 +72,7 @@ class GradePlaces:
     checks_evidence: Path | None = None
     gateway: str | None = None
     key_file: Path | None = None
+    results: ResultsPlace | None = None
 
 
 def read_orders(path: Path) -> dict[str, Any]:

@@ -1,0 +1,115 @@
+"""Removes what is too old or too much, oldest first, and never what a run still needs."""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Protocol
+
+from proctor.api.results import BUNDLE
+from proctor.api.stored import StoredFolder
+from proctor.store.folders import FolderKey
+from proctor.store.store import Store
+
+_AT_ONCE = 10_000
+_GRACE = timedelta(hours=1)
+"""A bundle that was just pushed waits for its run."""
+
+_LOGGER = logging.getLogger("proctor.results")
+
+
+class Runs(Protocol):
+    """Says which EvalRuns there are."""
+
+    async def runs(self, namespace: str) -> Sequence[Mapping[str, Any]]:
+        """All of a namespace, as JSON; ``PlatformError`` when nobody says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """When to remove; None: never for that reason."""
+
+    max_age: timedelta | None = None
+    max_total_bytes: int | None = None
+
+
+class Retention:
+    """One pass at a time."""
+
+    def __init__(
+        self, store: Store, runs: Runs, policy: Policy, now: Callable[[], datetime]
+    ) -> None:
+        self._store = store
+        self._runs = runs
+        self._policy = policy
+        self._now = now
+
+    async def run(self) -> int:
+        """Remove what has to go; how many folders.
+
+        Raises:
+            PlatformError: Store or API server cannot be asked; nothing more was removed.
+        """
+        needed = _Needed(self._runs)
+        removed = await self._too_old(needed) + await self._too_much(needed)
+        if removed:
+            _LOGGER.info("retention removed %d folders", removed)
+        return removed
+
+    async def _too_old(self, needed: "_Needed") -> int:
+        if self._policy.max_age is None:
+            return 0
+        before, removed = self._now() - self._policy.max_age, 0
+        for folder in await self._store.oldest(_AT_ONCE, before):
+            removed += await self._remove(folder, needed)
+        return removed
+
+    async def _too_much(self, needed: "_Needed") -> int:
+        most, removed = self._policy.max_total_bytes, 0
+        if most is None:
+            return 0
+        surplus = await self._store.total_bytes() - most
+        for folder in await self._store.oldest(_AT_ONCE) if surplus > 0 else ():
+            if surplus <= 0:
+                break
+            if await self._remove(folder, needed):
+                surplus -= folder.size_bytes
+                removed += 1
+        return removed
+
+    async def _remove(self, folder: StoredFolder, needed: "_Needed") -> bool:
+        if folder.created_at > self._now() - _GRACE and folder.kind == BUNDLE:
+            return False
+        if await needed.has(folder):
+            return False
+        await self._store.remove(FolderKey.of(folder))
+        return True
+
+
+class _Needed:
+    """What unfinished runs need, looked up once a namespace and pass."""
+
+    def __init__(self, runs: Runs) -> None:
+        self._runs = runs
+        self._known: dict[str, frozenset[str]] = {}
+
+    async def has(self, folder: StoredFolder) -> bool:
+        if folder.namespace not in self._known:
+            found = await self._runs.runs(folder.namespace)
+            self._known[folder.namespace] = frozenset(
+                name for run in found if not _is_complete(run) for name in _names(run)
+            )
+        own = folder.trial.run_uid if folder.trial else folder.digest
+        return own in self._known[folder.namespace]
+
+
+def _names(run: Mapping[str, Any]) -> list[str]:
+    """The run's UID, and the digests of bundles that it names."""
+    sources = (run.get("spec") or {}).get("tasksFrom") or ()
+    digests = [str((source.get("bundle") or {}).get("digest", "")) for source in sources]
+    return [str(run["metadata"]["uid"]), *(one.removeprefix("sha256:") for one in digests if one)]
+
+
+def _is_complete(run: Mapping[str, Any]) -> bool:
+    conditions = (run.get("status") or {}).get("conditions") or ()
+    return any(one.get("type") == "Complete" and one.get("status") == "True" for one in conditions)
