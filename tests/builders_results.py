@@ -32,6 +32,10 @@ class ARecord:
     manifest: bytes = b""
     digest: str = ""
 
+    @property
+    def by_digest(self) -> dict[str, bytes]:
+        return {sha(data): data for data in self.parts.values()}
+
     @classmethod
     def of(cls, parts: Mapping[str, bytes]) -> "ARecord":
         described = [
@@ -106,7 +110,7 @@ class ResultsBench:
     async def ready(self) -> None:
         assert self.session is not None
         async with asyncio.timeout(20):
-            while await self._probe() != 200:
+            while await self._probe() != 200:  # noqa: ASYNC110 - as a kubelet does
                 await asyncio.sleep(0.02)
 
     async def _probe(self) -> int:
@@ -129,9 +133,9 @@ class ResultsBench:
         status, body = await self.put(path, record.manifest, token)
         if status != 202:
             return status, body
-        by_digest = {sha(data): data for data in record.parts.values()}
         for missing in body["missing"]:
-            status, body = await self.put(f"{path}/parts/{missing}", by_digest[missing], token)
+            data = record.by_digest[missing]
+            status, body = await self.put(f"{path}/parts/{missing}", data, token)
             if status != 204:
                 return status, body
         return await self.put(path, record.manifest, token)

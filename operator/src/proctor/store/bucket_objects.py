@@ -16,6 +16,7 @@ from proctor.store.objects import CHUNK_BYTES, Listed, MissingObjectError, Store
 _PART_BYTES = 8 << 20
 _TIMEOUT = timedelta(seconds=30)
 _RETRY_SECONDS = timedelta(seconds=20)
+_NO_BUCKET = ("NoSuchBucket", "ContainerNotFound", "The specified bucket does not exist")
 
 
 class BucketObjects:
@@ -86,7 +87,9 @@ def _named() -> Iterator[None]:
     try:
         yield
     except (NotFoundError, FileNotFoundError) as error:
-        raise MissingObjectError(str(error)) from None
+        if any(sign in str(error) for sign in _NO_BUCKET):
+            raise StoreError("the object store: there is no such bucket") from None
+        raise MissingObjectError from None
     except (BaseError, OSError) as error:
         # The library's words may hold a signed address: only their first line's start is said.
         text = str(error).splitlines()[0].partition("?")[0][:200] if str(error) else ""

@@ -61,11 +61,12 @@ class Store:
         self._limits = limits
         self._now = now
         self._changing = asyncio.Lock()
+        self._is_caught_up = False
 
     @property
     def is_open(self) -> bool:
-        """Whether the index can be used."""
-        return self._index.is_open
+        """Whether the index can be used, and knows all that lies in the objects."""
+        return self._index.is_open and self._is_caught_up
 
     async def open(self) -> int:
         """Open the index and bring it up to the objects; how many folders it did not know.
@@ -73,8 +74,11 @@ class Store:
         Raises:
             StoreError: Objects or index cannot be used; to be tried again.
         """
+        self._is_caught_up = False
         await self._index.open()
-        return await self.reindex()
+        found = await self.reindex()
+        self._is_caught_up = True
+        return found
 
     async def clear(self) -> None:
         """Remove what a killed process left, before anything is taken; ``StoreError`` as above."""
