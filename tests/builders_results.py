@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import io
 import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -123,7 +124,8 @@ class ResultsBench:
     ) -> tuple[int, dict[str, Any]]:
         assert self.session is not None
         headers = {"Authorization": f"Bearer {token or self.grade}"}
-        async with self.session.put(self.upload_url + path, data=body, headers=headers) as answer:
+        url, data = self.upload_url + path, io.BytesIO(body)
+        async with self.session.put(url, data=data, headers=headers) as answer:
             text = await answer.text()
             return answer.status, json.loads(text) if text else {}
 

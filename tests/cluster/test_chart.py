@@ -250,7 +250,8 @@ def test_trials_are_told_the_upload_port_and_the_service_has_it():
 
 
 def test_without_a_results_server_nothing_of_it_is_left():
-    values = {"results": {"enabled": False}, "images": {**IMAGES["images"], "results": None}}
+    images = {name: one for name, one in IMAGES["images"].items() if name != "results"}
+    values = {"results": {"enabled": False}, "images": images}
     documents = render(values)
     assert not [one for one in documents if "results" in one["metadata"]["name"]]
     assert operator_settings(values).results is None

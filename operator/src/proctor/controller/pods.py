@@ -138,7 +138,7 @@ def _volumes(cell: Cell, orders: Placed, token_seconds: int) -> list[dict[str, A
         _folder("runtime", "512Mi"),
         _folder("workspace", disk),
         _folder("agent-evidence", "1Gi"),
-        _folder("record", "1Gi"),
+        _folder("record", _record_size(cell)),
         _folder("agent-tmp", disk),
         _folder("grade-tmp", "1Gi"),
         *(_folder(name, disk) for name in mounts.passed),
@@ -160,6 +160,11 @@ def _volumes(cell: Cell, orders: Placed, token_seconds: int) -> list[dict[str, A
             _token("judge-token", JUDGE_AUDIENCE, token_seconds),
         ]
     return volumes
+
+
+def _record_size(cell: Cell) -> str:
+    kept = cell.orders.grade.artifacts
+    return "1Gi" if kept is None else f"{1024 + (kept.max_bytes >> 20)}Mi"
 
 
 def _disk(resources: Resources) -> str:

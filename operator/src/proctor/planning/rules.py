@@ -84,6 +84,11 @@ def _layer_problems(
     paths = sandbox.persist if sandbox else ()
     for index, path in enumerate(paths):
         yield from _persist_problems(path, paths[:index], f"{field}.sandbox.persist[{index}]")
+    globs = sandbox.artifacts.paths if sandbox and sandbox.artifacts else ()
+    for index, glob in enumerate(globs):
+        if ".." in glob.split("/"):
+            where = f"{field}.sandbox.artifacts.paths[{index}]"
+            yield Problem(where, f"{glob!r} leads out of the workspace", "name what is in it")
 
 
 def _env_problems(agent: AgentSpec, field: str) -> Iterator[Problem]:

@@ -8,12 +8,14 @@ import json
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from proctor.api.errors import PlatformError
 from proctor.api.orders import GradeOrders
 from proctor.api.termination import TrialVerdict
 from proctor.plugins.builtin import builtin_registry
+from proctor.runner.artifacts import keep_artifacts
 from proctor.runner.blame import AgentClaim, believe_agent
 from proctor.runner.claims import ClaimError, read_agent_report
 from proctor.runner.graded import Graded
@@ -40,7 +42,8 @@ def run_grade(places: GradePlaces) -> None:
     graded = _grade(places, _read_orders(places), time.monotonic())
     for result in graded.results:
         print(_line(result), flush=True)
-    digest = write_record(places.record, record_parts(graded, places))
+    keep = partial(keep_artifacts, graded.orders.artifacts, places.workspace)
+    digest = write_record(places.record, record_parts(graded, places), keep)
     verdict = _verdict(graded, places, digest)
     if places.results is None:
         _write_verdict(places.verdict, verdict.to_message())
