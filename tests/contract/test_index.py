@@ -109,12 +109,6 @@ async def test_a_record_that_never_became_whole_gives_way(index):
     assert await index.find(FolderKey.of(a_folder("d" * 64))) is None
 
 
-async def test_bundles_belong_to_no_trial(index):
-    bundle = a_folder().model_copy(update={"kind": "bundle", "trial": None})
-    await stored(index, bundle, "a")
-    assert await index.stored("team-uid", "bundle") == (bundle,)
-
-
 async def test_namespaces_with_another_uid_share_nothing(index):
     await stored(index, a_folder(), "a")
     assert await index.stored("other-uid", "record") == ()

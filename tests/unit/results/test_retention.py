@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest_asyncio
 
-from builders_results import ARecord, a_record
+from builders_results import a_record
 from proctor.api.stored import StoredFolder, StoredTrial
 from proctor.results.retention import Policy, Retention
 from proctor.store.file_objects import FileObjects
@@ -29,20 +29,20 @@ class Bench:
     async def runs(self, namespace):
         return self.unfinished.get(namespace, [])
 
-    async def put(self, name, *, age=timedelta(0), kind="record", **parts):
-        record = a_record(uid=name, **parts) if kind == "record" else ARecord.of({"a": b"x"})
+    async def put(self, name, *, age=timedelta(0), **parts):
+        record = a_record(uid=name, **parts)
         trial = StoredTrial(
             name=name, uid=name, attempt=1, run="r", run_uid=f"uid-of-{name}", task="t",
             variant="v", repeat=0,
         )  # fmt: skip
         folder = StoredFolder(
-            kind=kind,
+            kind="record",
             namespace="team",
             namespace_uid="team-uid",
             digest=record.digest,
             size_bytes=0,
             created_at=NOW - age,
-            trial=trial if kind == "record" else None,
+            trial=trial,
         )
         for sha256 in await self.store.offer(folder, record.manifest):
             await self.store.take(FolderKey.of(folder), sha256, once(record.by_digest[sha256]))
@@ -50,7 +50,7 @@ class Bench:
         return record
 
     async def left(self):
-        return [one.trial.name if one.trial else one.kind for one in await self.store.oldest(99)]
+        return [one.trial.name for one in await self.store.oldest(99)]
 
     async def run(self, **policy):
         return await Retention(self.store, self, Policy(**policy), lambda: self.moment).run()
@@ -72,14 +72,9 @@ async def bench(tmp_path):
     await bench.index.close()
 
 
-def a_run(uid, *digests, complete=False):
+def a_run(uid, complete=False):
     conditions = [{"type": "Complete", "status": "True" if complete else "False"}]
-    sources = [{"bundle": {"digest": f"sha256:{digest}"}} for digest in digests]
-    return {
-        "metadata": {"uid": uid},
-        "spec": {"tasksFrom": sources},
-        "status": {"conditions": conditions},
-    }
+    return {"metadata": {"uid": uid}, "status": {"conditions": conditions}}
 
 
 async def test_without_a_policy_nothing_goes(bench):
@@ -121,19 +116,6 @@ async def test_records_of_a_run_that_goes_on_stay_however_old(bench):
     assert await bench.run(max_age=DAY, max_total_bytes=1) == 0
     bench.unfinished["team"] = [a_run("uid-of-a", complete=True)]
     assert await bench.run(max_age=DAY) == 1
-
-
-async def test_a_bundle_that_an_unfinished_run_names_stays(bench):
-    bundle = await bench.put("b", kind="bundle", age=90 * DAY)
-    bench.unfinished["team"] = [a_run("another", bundle.digest)]
-    assert await bench.run(max_age=DAY) == 0
-    bench.unfinished["team"] = []
-    assert await bench.run(max_age=DAY) == 1
-
-
-async def test_a_bundle_that_was_just_pushed_waits_for_its_run(bench):
-    await bench.put("b", kind="bundle", age=timedelta(minutes=5))
-    assert await bench.run(max_total_bytes=1) == 0
 
 
 async def test_sweeping_removes_what_belongs_to_nothing_after_a_day(bench):

@@ -42,7 +42,7 @@ def trials_of(
     bodies: Iterable[Mapping[str, Any]], stored: Iterable[StoredFolder]
 ) -> list[ClusterTrial]:
     """Trials that exist, then those of which only records are left."""
-    records = {one.trial.name: one for one in stored if one.trial is not None}
+    records = {one.trial.name: one for one in stored}
     found = [_existing(body, records.pop(body["metadata"]["name"], None)) for body in bodies]
     return found + [_past(one) for one in records.values()]
 
@@ -77,7 +77,6 @@ def _existing(body: Mapping[str, Any], record: StoredFolder | None) -> ClusterTr
 
 def _past(record: StoredFolder) -> ClusterTrial:
     trial = record.trial
-    assert trial is not None
     return ClusterTrial(
         name=trial.name,
         title=_title(trial.task, trial.variant, trial.repeat),

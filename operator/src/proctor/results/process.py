@@ -65,7 +65,7 @@ async def run_results(
         access, metrics, running = Access(api), ResultsMetrics(), Running()
         await stack.enter_async_context(_task(_keep_open(store)))
         uploads = upload_application(store, access, utc_now)
-        reading = read_application(store, access, utc_now)
+        reading = read_application(store, access)
         for app, port in ((uploads, "upload"), (reading, "read")):
             count_answers(app, partial(metrics.answered, port))
         add_probes(reading, lambda: store.is_open and not running.is_draining, metrics.scrape)

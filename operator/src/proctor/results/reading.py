@@ -1,19 +1,13 @@
-"""The port for people: lists, manifests and parts of what their namespace has; bundles go in."""
-
-from collections.abc import Callable
-from datetime import datetime
+"""The port for people: lists, manifests and parts of what their namespace has."""
 
 from aiohttp import web
 
-from proctor.api.results import BUNDLE, MANIFEST_BYTES, NAMESPACES, RECORD
-from proctor.api.stored import StoredFolder
+from proctor.api.results import NAMESPACES, RECORD
 from proctor.results.access import Access
 from proctor.results.answers import answer_errors, problem, token_of
-from proctor.results.sending import take_manifest, take_part
 from proctor.store.folders import FolderKey
 from proctor.store.store import Store
 
-_KINDS = {"records": RECORD, "bundles": BUNDLE}
 _SAFE = {
     "Content-Type": "application/octet-stream",
     "X-Content-Type-Options": "nosniff",
@@ -22,31 +16,26 @@ _SAFE = {
 """What an agent wrote is never shown as a page."""
 
 
-def read_application(store: Store, access: Access, now: Callable[[], datetime]) -> web.Application:
+def read_application(store: Store, access: Access) -> web.Application:
     """The routes of the port that people reach."""
-    reading = _Reading(store, access, now)
-    app = web.Application(middlewares=[answer_errors], client_max_size=MANIFEST_BYTES)
-    base = f"{NAMESPACES}/{{namespace}}/{{kind:records|bundles}}"
+    reading = _Reading(store, access)
+    app = web.Application(middlewares=[answer_errors])
+    base = f"{NAMESPACES}/{{namespace}}/records"
     app.router.add_get(base, reading.listing)
     app.router.add_get(f"{base}/{{digest}}", reading.manifest)
     app.router.add_get(f"{base}/{{digest}}/parts/{{path:.+}}", reading.part)
-    bundles = f"{NAMESPACES}/{{namespace}}/{{kind:bundles}}/{{digest}}"
-    app.router.add_put(bundles, reading.take_bundle)
-    app.router.add_put(f"{bundles}/parts/{{sha256}}", reading.take_bundle_part)
     return app
 
 
 class _Reading:
-    def __init__(self, store: Store, access: Access, now: Callable[[], datetime]) -> None:
+    def __init__(self, store: Store, access: Access) -> None:
         self._store = store
         self._access = access
-        self._now = now
 
     async def listing(self, request: web.Request) -> web.StreamResponse:
-        """``{"items": [StoredFolder]}``; ``?run=`` asks for one run's records."""
+        """``{"items": [StoredFolder]}``, oldest first; ``?run=`` asks for one run's."""
         uid = await self._readable(request)
-        kind, run = _KINDS[request.match_info["kind"]], request.query.get("run")
-        found = await self._store.stored(uid, kind, run)
+        found = await self._store.stored(uid, RECORD, request.query.get("run"))
         items = [one.model_dump(mode="json", by_alias=True) for one in found]
         return web.json_response({"items": items})
 
@@ -67,39 +56,14 @@ class _Reading:
             return problem(404, f"there is no {key.kind} {key.digest} with a part {path!r}")
         return await self._stream(request, key, part.sha256, part.size_bytes)
 
-    async def take_bundle(self, request: web.Request) -> web.Response:
-        """Take a bundle's manifest."""
-        uid = await self._writable(request)
-        folder = StoredFolder(
-            kind=BUNDLE,
-            namespace=request.match_info["namespace"],
-            namespace_uid=uid,
-            digest=request.match_info["digest"],
-            size_bytes=0,
-            created_at=self._now(),
-        )
-        return await take_manifest(request, self._store, folder)
-
-    async def take_bundle_part(self, request: web.Request) -> web.Response:
-        """Take one part of a bundle."""
-        key = self._key(request, await self._writable(request))
-        return await take_part(request, self._store, key)
-
     async def _readable(self, request: web.Request) -> str:
         """UID of the namespace, whose trials the bearer may get."""
         return await self._access.namespace(
             token_of(request), request.match_info["namespace"], "get", "evaltrials"
         )
 
-    async def _writable(self, request: web.Request) -> str:
-        """UID of the namespace, in which the bearer may create runs."""
-        return await self._access.namespace(
-            token_of(request), request.match_info["namespace"], "create", "evalruns"
-        )
-
     def _key(self, request: web.Request, namespace_uid: str) -> FolderKey:
-        kind = _KINDS[request.match_info["kind"]]
-        return FolderKey(namespace_uid, kind, request.match_info["digest"])
+        return FolderKey(namespace_uid, RECORD, request.match_info["digest"])
 
     async def _stream(
         self, request: web.Request, key: FolderKey, sha256: str, size: int | None = None

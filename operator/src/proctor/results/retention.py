@@ -6,14 +6,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
-from proctor.api.results import BUNDLE
 from proctor.api.stored import StoredFolder
 from proctor.store.folders import FolderKey
 from proctor.store.store import Store
 
 _AT_ONCE = 10_000
-_GRACE = timedelta(hours=1)
-"""A bundle that was just pushed waits for its run."""
 
 _LOGGER = logging.getLogger("proctor.results")
 
@@ -78,8 +75,6 @@ class Retention:
         return removed
 
     async def _remove(self, folder: StoredFolder, needed: "_Needed") -> bool:
-        if folder.created_at > self._now() - _GRACE and folder.kind == BUNDLE:
-            return False
         if await needed.has(folder):
             return False
         await self._store.remove(FolderKey.of(folder))
@@ -97,17 +92,9 @@ class _Needed:
         if folder.namespace not in self._known:
             found = await self._runs.runs(folder.namespace)
             self._known[folder.namespace] = frozenset(
-                name for run in found if not _is_complete(run) for name in _names(run)
+                str(run["metadata"]["uid"]) for run in found if not _is_complete(run)
             )
-        own = folder.trial.run_uid if folder.trial else folder.digest
-        return own in self._known[folder.namespace]
-
-
-def _names(run: Mapping[str, Any]) -> list[str]:
-    """The run's UID, and the digests of bundles that it names."""
-    sources = (run.get("spec") or {}).get("tasksFrom") or ()
-    digests = [str((source.get("bundle") or {}).get("digest", "")) for source in sources]
-    return [str(run["metadata"]["uid"]), *(one.removeprefix("sha256:") for one in digests if one)]
+        return folder.trial.run_uid in self._known[folder.namespace]
 
 
 def _is_complete(run: Mapping[str, Any]) -> bool:

@@ -1,9 +1,9 @@
-"""Taking folders: the same exchange for records (from ``grade``) and bundles (from people)."""
+"""Taking folders: the exchange that ``api.results`` describes."""
 
 from aiohttp import web
 
-from proctor.api.results import MANIFEST_BYTES, RECORD, is_digest
-from proctor.api.stored import StoredFolder, StoredTrial
+from proctor.api.results import MANIFEST_BYTES, is_digest
+from proctor.api.stored import StoredFolder
 from proctor.results.answers import problem
 from proctor.results.checking import require_same_trial
 from proctor.store.folders import FolderKey
@@ -19,8 +19,7 @@ async def take_manifest(request: web.Request, store: Store, folder: StoredFolder
     missing = await store.offer(folder, manifest)
     if missing:
         return web.json_response({"missing": missing}, status=202)
-    if folder.trial is not None:
-        await _check(store, folder, folder.trial)
+    await require_same_trial(store, FolderKey.of(folder), folder.trial)
     await store.finish(folder)
     return web.json_response({"digest": folder.digest, "missing": []})
 
@@ -41,9 +40,3 @@ async def _read(request: web.Request) -> bytes:
         if len(data) > MANIFEST_BYTES:
             raise TooLargeError(f"a manifest has at most {MANIFEST_BYTES} bytes")
     return bytes(data)
-
-
-async def _check(store: Store, folder: StoredFolder, trial: StoredTrial) -> None:
-    """A record says itself which trial it is of; only that trial's attempt may send it."""
-    assert folder.kind == RECORD
-    await require_same_trial(store, FolderKey.of(folder), trial)

@@ -29,8 +29,9 @@ class BucketObjects:
     """
 
     def __init__(self, url: str, config: Mapping[str, str] | None = None) -> None:
-        settings: dict[str, Any] = dict(config or {})
-        options: dict[str, Any] = {"timeout": _TIMEOUT}
+        # The keys depend on the scheme: obstore checks them, and no type can.
+        settings: Any = dict(config or {})
+        options: Any = {"timeout": _TIMEOUT}
         if settings.get("endpoint", "").startswith("http://"):
             options["allow_http"] = True
         self._store = from_url(

@@ -24,7 +24,6 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import SQLAlchemyError
 
-from proctor.api.results import RECORD
 from proctor.api.stored import StoredFolder, StoredTrial
 from proctor.store.folders import ConflictError, FolderKey, Part
 from proctor.store.migrate import migrate
@@ -158,8 +157,7 @@ def _begin(connection: Connection, folder: StoredFolder, made_of: Sequence[Part]
     key = FolderKey.of(folder)
     if connection.execute(select(folders.c.id).where(*_is(key))).first() is not None:
         return
-    if folder.trial is not None:
-        _replace(connection, folder.trial)
+    _replace(connection, folder.trial)
     row = connection.execute(insert(folders).values(**_values(folder))).inserted_primary_key
     assert row is not None
     lines = [
@@ -218,19 +216,14 @@ def _is(key: FolderKey) -> tuple[Any, ...]:
 
 def _values(folder: StoredFolder) -> dict[str, Any]:
     common = folder.model_dump(exclude={"trial"})
-    if folder.trial is None:
-        return common
     trial = folder.trial.model_dump()
     return {**common, "trial": trial.pop("name"), "trial_uid": trial.pop("uid"), **trial}
 
 
 def _folder(row: RowMapping) -> StoredFolder:
-    trial = None
-    if row["kind"] == RECORD:
-        names = StoredTrial.model_fields.keys() - {"name", "uid"}
-        trial = StoredTrial(
-            name=row["trial"], uid=row["trial_uid"], **{name: row[name] for name in names}
-        )
+    names = StoredTrial.model_fields.keys() - {"name", "uid"}
+    known = {name: row[name] for name in names}
+    trial = StoredTrial(name=row["trial"], uid=row["trial_uid"], **known)
     return StoredFolder(
         kind=row["kind"],
         namespace=row["namespace"],
