@@ -227,6 +227,7 @@ def results_config(values=None):
 def test_the_results_server_reads_the_configuration_that_the_chart_writes():
     config = results_config()
     assert (config.bucket, config.retention.max_age_days) == (None, 30)
+    assert config.store_limits().total_bytes == 8 << 30
     values = {
         "results": {
             "bucket": {"url": "s3://records/p", "config": {"endpoint": "http://minio:9000"}},

@@ -47,6 +47,17 @@ async def test_a_replaced_attempt_is_refused_at_once(bench):
     assert (status, why) == (403, "attempt 1 is not the current one, 2")
 
 
+async def test_a_replaced_attempt_may_send_parts_for_a_moment_but_no_record(bench):
+    record = a_record(a_txt=b"late")
+    path = f"{RECORDS}/{record.digest}"
+    missing = (await bench.put(path, record.manifest))[1]["missing"]
+    bench.api.add_trial("r-abc", attempt=2, runUid="run-uid")
+    for sha256 in missing:
+        assert (await bench.put(f"{path}/parts/{sha256}", record.by_digest[sha256]))[0] == 204
+    assert (await bench.put(path, record.manifest))[0] == 403
+    assert await bench.listed() == []
+
+
 async def test_a_trials_token_reads_nothing_whatever_it_is_allowed(bench):
     bench.api.allow("team:proctor-trial", "get", "evaltrials", "team")
     status, _ = await bench.get(records_of("team"), bench.grade)

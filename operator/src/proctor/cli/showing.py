@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 import click
 
+from proctor.api.errors import UserError
 from proctor.api.report import TRANSCRIPT
 from proctor.api.results import records_of
+from proctor.api.stored import StoredFolder
 from proctor.cli.kube import Kube, connect, current_namespace
 from proctor.cli.server import reach
 from proctor.cli.stored import stored_records
@@ -34,10 +36,7 @@ def show_logs(request: LogsRequest) -> int:
     """Print the logs of all trials that are meant; 1 when one of them has none."""
     kube = connect()
     namespace = request.namespace or current_namespace()
-    client = reach(kube, namespace, request.server, request.service_account)
-    stored, problem = stored_records(client, namespace, request.run)
-    if problem:
-        click.echo(f"warning: the results server cannot be asked: {problem}", err=True)
+    client, stored = _server(kube, namespace, request)
     known = trials_of(kube.trials(namespace, request.run), stored)
     complete = True
     for trial in choose(known, request.trials, request.run):
@@ -54,11 +53,25 @@ def show_logs(request: LogsRequest) -> int:
     return 0 if complete else 1
 
 
+def _server(
+    kube: Kube, namespace: str, request: LogsRequest
+) -> tuple[ResultsClient | None, tuple[StoredFolder, ...]]:
+    """The results server and what it has of the run; without it there still are pods."""
+    try:
+        client = reach(kube, namespace, request.server, request.service_account)
+        stored, problem = stored_records(client, namespace, request.run)
+    except UserError as error:
+        client, stored, problem = None, (), str(error)
+    if problem:
+        click.echo(f"warning: the results server cannot be asked: {problem}", err=True)
+    return client, stored
+
+
 def _lines(
-    trial: ClusterTrial, kube: Kube, client: ResultsClient, namespace: str
+    trial: ClusterTrial, kube: Kube, client: ResultsClient | None, namespace: str
 ) -> list[str] | None:
     """The transcript, else what the pod prints; None: there is neither."""
-    if trial.digest is not None:
+    if trial.digest is not None and client is not None:
         try:
             return list(_transcript(client, records_of(namespace), trial.digest))
         except ResultsError as error:

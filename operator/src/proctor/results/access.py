@@ -24,6 +24,8 @@ TRIAL_ACCOUNT = "proctor-trial"
 
 TOKEN_SECONDS = 60.0
 ACCESS_SECONDS = 10.0
+SENDER_SECONDS = 5.0
+"""How long an attempt that was replaced may still send parts; its record is not taken."""
 
 
 class RefusedError(Exception):
@@ -53,6 +55,7 @@ class Access:
     def __init__(self, api: KubeApi, clock: Callable[[], float] = time.monotonic) -> None:
         self._api = api
         self._identities: Expiring[bytes, Identity] = Expiring(TOKEN_SECONDS, clock)
+        self._senders: Expiring[bytes, Sender] = Expiring(SENDER_SECONDS, clock)
         self._namespaces: Expiring[str, str] = Expiring(ACCESS_SECONDS, clock)
         self._allowed: Expiring[tuple[bytes, str, str, str], bool] = Expiring(ACCESS_SECONDS, clock)
 
@@ -82,7 +85,14 @@ class Access:
             variant=spec.variant,
             repeat=spec.repeat,
         )
-        return Sender(identity.namespace, await self._namespace_uid(identity.namespace), trial)
+        uid = await self._namespace_uid(identity.namespace)
+        sender = Sender(identity.namespace, uid, trial)
+        self._senders.put(_digest(token or ""), sender)
+        return sender
+
+    async def sender_of_part(self, token: str | None) -> Sender:
+        """The same, as it was known a moment ago: a record may have many parts."""
+        return self._senders.get(_digest(token or "")) or await self.sender(token)
 
     async def namespace(self, token: str | None, namespace: str, verb: str, resource: str) -> str:
         """UID of a namespace in which the bearer may do this.

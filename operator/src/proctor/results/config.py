@@ -29,13 +29,12 @@ class LimitsConfig(Spec):
 
     max_folder_mib: Annotated[int, Field(ge=1, le=1 << 20, alias="maxFolderMiB")] = 256
 
-    def limits(self) -> Limits:
-        """The same for the store."""
-        return Limits(folder_bytes=self.max_folder_mib << 20)
-
 
 class RetentionConfig(Spec):
-    """When folders are removed; null: never for that reason."""
+    """When folders are removed; null: never for that reason.
+
+    Never more than ``maxTotalMiB`` is kept: beyond nine tenths of it the oldest go.
+    """
 
     max_age_days: Annotated[float | None, Field(gt=0)] = None
     max_total_mib: Annotated[int | None, Field(ge=1, alias="maxTotalMiB")] = None
@@ -49,6 +48,14 @@ class ResultsConfig(Spec):
     bucket: BucketConfig | None = None
     limits: LimitsConfig = LimitsConfig()
     retention: RetentionConfig = RetentionConfig()
+
+    def store_limits(self) -> Limits:
+        """How much the store takes."""
+        most = self.retention.max_total_mib
+        return Limits(
+            folder_bytes=self.limits.max_folder_mib << 20,
+            total_bytes=None if most is None else most << 20,
+        )
 
     @model_validator(mode="after")
     def _absolute(self) -> Self:

@@ -27,6 +27,7 @@ from proctor.store.objects import Objects
 from proctor.store.store import Store
 
 _OPEN_EVERY_SECONDS = 2.0
+_ROOM_EVERY_SECONDS = 2.0
 _LOGGER = logging.getLogger("proctor.results")
 
 
@@ -58,7 +59,7 @@ async def run_results(
         index = SqlIndex(config.index_url(environment))
         stack.push_async_callback(index.close)
         spool = config.folder / "spool"
-        store = Store(_objects(config), index, spool, config.limits.limits(), utc_now)
+        store = Store(_objects(config), index, spool, config.store_limits(), utc_now)
         await store.clear()
         api = KubeApi(server)
         stack.push_async_callback(api.close)
@@ -74,6 +75,7 @@ async def run_results(
         retention = Retention(store, api, _policy(config.retention), utc_now)
         every = config.retention.interval_seconds
         await stack.enter_async_context(_task(_tidy(store, retention, metrics, every)))
+        await stack.enter_async_context(_task(_make_room(store, retention)))
         yield running
 
 
@@ -89,9 +91,10 @@ def _objects(config: ResultsConfig) -> Objects:
 
 
 def _policy(config: RetentionConfig) -> Policy:
+    most = config.max_total_mib
     return Policy(
         max_age=None if config.max_age_days is None else timedelta(days=config.max_age_days),
-        max_total_bytes=None if config.max_total_mib is None else config.max_total_mib << 20,
+        max_total_bytes=None if most is None else (most << 20) * 9 // 10,
     )
 
 
@@ -118,9 +121,8 @@ async def _keep_open(store: Store) -> None:
 
 
 async def _tidy(store: Store, retention: Retention, metrics: ResultsMetrics, every: float) -> None:
-    """Keep the store bounded."""
+    """Remove what has to go, and what belongs to nothing."""
     while True:
-        await asyncio.sleep(min(every, 60.0))
         try:
             await store.reindex()
             await retention.run()
@@ -129,6 +131,18 @@ async def _tidy(store: Store, retention: Retention, metrics: ResultsMetrics, eve
         except PlatformError as error:
             _LOGGER.error("retention: %s", error)
         await asyncio.sleep(every)
+
+
+async def _make_room(store: Store, retention: Retention) -> None:
+    """Run retention at once when somebody was refused, now and then."""
+    while True:
+        await store.wants_room.wait()
+        store.wants_room.clear()
+        try:
+            await retention.run()
+        except PlatformError as error:
+            _LOGGER.error("retention: %s", error)
+        await asyncio.sleep(_ROOM_EVERY_SECONDS)
 
 
 @asynccontextmanager

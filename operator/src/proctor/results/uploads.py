@@ -33,7 +33,7 @@ def upload_application(
         return await take_manifest(request, store, folder)
 
     async def part(request: web.Request) -> web.Response:
-        sender = await access.sender(token_of(request))
+        sender = await access.sender_of_part(token_of(request))
         key = FolderKey(sender.namespace_uid, RECORD, request.match_info["digest"])
         return await take_part(request, store, key)
 

@@ -81,6 +81,8 @@ class ResultsClient:
                 raise _refusal(response)
             while chunk := response.read(_CHUNK_BYTES):
                 yield chunk
+            if response.length:
+                raise http.client.IncompleteRead(b"", response.length)
         except (OSError, http.client.HTTPException) as error:
             raise _unreachable(self.url, error) from error
         finally:

@@ -83,7 +83,7 @@ class SqlIndex:
         return tuple(Part(row["path"], row["sha256"], row["size_bytes"]) for row in rows)
 
     async def stored(
-        self, namespace_uid: str, kind: str, run: str | None = None, limit: int = 10_000
+        self, namespace_uid: str, kind: str, run: str | None = None
     ) -> tuple[StoredFolder, ...]:
         """Folders of a namespace that are whole, oldest first; of one run when it is named."""
         query = select(folders).where(
@@ -93,7 +93,7 @@ class SqlIndex:
         )
         if run is not None:
             query = query.where(folders.c.run == run)
-        return await self._folders(query.order_by(folders.c.created_at, folders.c.id).limit(limit))
+        return await self._folders(query.order_by(folders.c.created_at, folders.c.id))
 
     async def oldest(self, limit: int, before: datetime | None = None) -> tuple[StoredFolder, ...]:
         """Whole folders of all namespaces, oldest first; only those made before a time."""

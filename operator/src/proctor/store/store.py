@@ -19,7 +19,7 @@ from proctor.api.record import MANIFEST, RecordManifest
 from proctor.api.stored import StoredFolder
 from proctor.store.folders import ConflictError, FolderKey, Part, parts_of
 from proctor.store.index import SqlIndex
-from proctor.store.objects import MissingObjectError, Objects
+from proctor.store.objects import MissingObjectError, Objects, StoreFullError
 from proctor.store.spool import BodyError, TooLargeError, clear, spooled
 
 ORPHANED_AFTER = timedelta(hours=24)
@@ -33,9 +33,11 @@ class Limits:
     Args:
         folder_bytes: All parts together.
         parts: How many.
+        total_bytes: All folders together; None: as many as the store takes.
     """
 
     folder_bytes: int = 256 << 20
+    total_bytes: int | None = None
     parts: int = 20_000
 
 
@@ -62,6 +64,8 @@ class Store:
         self._now = now
         self._changing = asyncio.Lock()
         self._is_caught_up = False
+        self.wants_room = asyncio.Event()
+        """Set when a folder was refused because the limit of all was reached."""
 
     @property
     def is_open(self) -> bool:
@@ -101,11 +105,12 @@ class Store:
         size = sum(part.size_bytes for part in made_of)
         if size > self._limits.folder_bytes:
             raise TooLargeError(f"{size} bytes; at most {self._limits.folder_bytes} are taken")
-        async with self._changing:
-            await self._index.begin(folder.model_copy(update={"size_bytes": size}), made_of)
         found = await self._index.find(key)
         if found is not None and found[1]:
             return ()
+        await self._require_room(size)
+        async with self._changing:
+            await self._index.begin(folder.model_copy(update={"size_bytes": size}), made_of)
         await self._put(key.blob(folder.digest), manifest)
         return await self._missing(key, made_of)
 
@@ -225,6 +230,12 @@ class Store:
             return False
         await self._index.finish(key, self._now())
         return True
+
+    async def _require_room(self, size: int) -> None:
+        most = self._limits.total_bytes
+        if most is not None and await self._index.total_bytes() + size > most:
+            self.wants_room.set()
+            raise StoreFullError(f"{most} bytes are kept in all; old folders are removed first")
 
     async def _missing(self, key: FolderKey, made_of: tuple[Part, ...]) -> tuple[str, ...]:
         hashes = sorted({part.sha256 for part in made_of if part.path != MANIFEST})
