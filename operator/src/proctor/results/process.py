@@ -94,7 +94,7 @@ def _policy(config: RetentionConfig) -> Policy:
     most = config.max_total_mib
     return Policy(
         max_age=None if config.max_age_days is None else timedelta(days=config.max_age_days),
-        max_total_bytes=None if most is None else (most << 20) * 9 // 10,
+        max_total_bytes=None if most is None else most << 20,
     )
 
 
@@ -123,6 +123,9 @@ async def _keep_open(store: Store) -> None:
 async def _tidy(store: Store, retention: Retention, metrics: ResultsMetrics, every: float) -> None:
     """Remove what has to go, and what belongs to nothing."""
     while True:
+        if not store.is_open:
+            await asyncio.sleep(_OPEN_EVERY_SECONDS)
+            continue
         try:
             await store.reindex()
             await retention.run()
@@ -136,10 +139,9 @@ async def _tidy(store: Store, retention: Retention, metrics: ResultsMetrics, eve
 async def _make_room(store: Store, retention: Retention) -> None:
     """Run retention at once when somebody was refused, now and then."""
     while True:
-        await store.wants_room.wait()
-        store.wants_room.clear()
+        room_bytes = await store.wanted_room()
         try:
-            await retention.run()
+            await retention.run(room_bytes)
         except PlatformError as error:
             _LOGGER.error("retention: %s", error)
         await asyncio.sleep(_ROOM_EVERY_SECONDS)

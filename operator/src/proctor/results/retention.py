@@ -24,7 +24,10 @@ class Runs(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """When to remove; None: never for that reason."""
+    """When to remove; None: never for that reason.
+
+    Beyond nine tenths of ``max_total_bytes`` the oldest go: there is room before it is needed.
+    """
 
     max_age: timedelta | None = None
     max_total_bytes: int | None = None
@@ -41,14 +44,14 @@ class Retention:
         self._policy = policy
         self._now = now
 
-    async def run(self) -> int:
-        """Remove what has to go; how many folders.
+    async def run(self, room_bytes: int = 0) -> int:
+        """Remove what has to go, and so much that ``room_bytes`` fit; how many folders.
 
         Raises:
             PlatformError: Store or API server cannot be asked; nothing more was removed.
         """
         needed = _Needed(self._runs)
-        removed = await self._too_old(needed) + await self._too_much(needed)
+        removed = await self._too_old(needed) + await self._too_much(needed, room_bytes)
         if removed:
             _LOGGER.info("retention removed %d folders", removed)
         return removed
@@ -61,11 +64,11 @@ class Retention:
             removed += await self._remove(folder, needed)
         return removed
 
-    async def _too_much(self, needed: "_Needed") -> int:
+    async def _too_much(self, needed: "_Needed", room_bytes: int) -> int:
         most, removed = self._policy.max_total_bytes, 0
         if most is None:
             return 0
-        surplus = await self._store.total_bytes() - most
+        surplus = await self._store.total_bytes() - min(most * 9 // 10, most - room_bytes)
         for folder in await self._store.oldest(_AT_ONCE) if surplus > 0 else ():
             if surplus <= 0:
                 break

@@ -5,6 +5,7 @@ Everything in it can be made again from the store, so losing it loses nothing.
 
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -32,6 +33,7 @@ from proctor.store.tables import folders, parts
 
 Result = TypeVar("Result")
 
+_CONNECTIONS = 4
 _IN_LIST = 500
 """Values in one question: SQLite takes 32,766, PostgreSQL 65,535."""
 
@@ -45,6 +47,7 @@ class SqlIndex:
 
     def __init__(self, url: str) -> None:
         self._engine = _engine(url)
+        self._threads = ThreadPoolExecutor(_CONNECTIONS, "index")
         self.is_open = False
 
     async def open(self) -> None:
@@ -53,8 +56,9 @@ class SqlIndex:
         self.is_open = True
 
     async def close(self) -> None:
-        """End all connections."""
-        await asyncio.to_thread(self._engine.dispose)
+        """End all connections, also of work that nobody waits for any more."""
+        await asyncio.to_thread(self._threads.shutdown)
+        self._engine.dispose()
 
     async def begin(self, folder: StoredFolder, made_of: Sequence[Part]) -> None:
         """Note what is about to come; what is noted already stays as it is.
@@ -126,7 +130,8 @@ class SqlIndex:
         return tuple(_folder(row) for row in rows)
 
     async def _run(self, work: Callable[[Connection], Result]) -> Result:
-        return await asyncio.to_thread(self._work, work)
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._threads, self._work, work)
 
     def _work(self, work: Callable[[Connection], Result]) -> Result:
         try:
@@ -142,7 +147,7 @@ class SqlIndex:
 def _engine(url: str) -> Engine:
     if not url.startswith("sqlite"):
         options = {"connect_timeout": 5}
-        return create_engine(url, pool_pre_ping=True, pool_size=5, connect_args=options)
+        return create_engine(url, pool_pre_ping=True, pool_size=_CONNECTIONS, connect_args=options)
     engine = create_engine(url, connect_args={"timeout": 10})
 
     @event.listens_for(engine, "connect")

@@ -64,8 +64,8 @@ class Store:
         self._now = now
         self._changing = asyncio.Lock()
         self._is_caught_up = False
-        self.wants_room = asyncio.Event()
-        """Set when a folder was refused because the limit of all was reached."""
+        self._wants_room = asyncio.Event()
+        self._wanted_bytes = 0
 
     @property
     def is_open(self) -> bool:
@@ -177,6 +177,13 @@ class Store:
         """Sum of all whole folders."""
         return await self._index.total_bytes()
 
+    async def wanted_room(self) -> int:
+        """Wait until a folder is refused because all folders take too much; its bytes."""
+        await self._wants_room.wait()
+        self._wants_room.clear()
+        wanted, self._wanted_bytes = self._wanted_bytes, 0
+        return wanted
+
     async def remove(self, key: FolderKey) -> None:
         """Remove a folder, and the parts that no other one has."""
         async with self._changing:
@@ -234,7 +241,8 @@ class Store:
     async def _require_room(self, size: int) -> None:
         most = self._limits.total_bytes
         if most is not None and await self._index.total_bytes() + size > most:
-            self.wants_room.set()
+            self._wanted_bytes = max(size, self._wanted_bytes)
+            self._wants_room.set()
             raise StoreFullError(f"{most} bytes are kept in all; old folders are removed first")
 
     async def _missing(self, key: FolderKey, made_of: tuple[Part, ...]) -> tuple[str, ...]:
