@@ -73,8 +73,8 @@ def test_every_trial_says_where_its_record_is(kube, stored):
 def test_logs_are_there_after_the_pods_are_gone(kube, stored, proctor):
     said = proctor("logs", "stored")
     assert "== task/default/0 (Passed)" in said
-    assert said.count("said by the agent") == 2
-    assert proctor("logs", "stored", "task/default/1").count("said by the agent") == 1
+    assert said.count("agent: said by the agent") == 2
+    assert proctor("logs", "stored", "task/default/1").count("agent: said") == 1
 
 
 def test_a_downloaded_record_is_the_one_that_the_verdict_stands_for(

@@ -88,16 +88,13 @@ async def test_reading_needs_get_evaltrials_in_the_namespace(bench):
     assert (await bench.get(records_of("other")))[0] == 403
 
 
-async def test_the_next_namespace_of_the_same_name_inherits_nothing(stopped):
-    async with stopped.serving():
-        await stopped.ready()
-        await stopped.send(a_record())
-    stopped.api.namespaces["team"] = "another-uid"
-    async with stopped.serving():
-        await stopped.ready()
-        assert await stopped.listed() == []
-        path = f"{records_of('team')}/{a_record().digest}"
-        assert (await stopped.get(path))[0] == 404
+async def test_the_next_namespace_of_the_same_name_inherits_nothing(bench):
+    await bench.send(a_record())
+    assert len(await bench.listed()) == 1
+    bench.api.namespaces["team"] = "another-uid"
+    assert await bench.listed() == []
+    path = f"{records_of('team')}/{a_record().digest}"
+    assert (await bench.get(path))[0] == 404
 
 
 async def test_an_api_server_that_does_not_answer_refuses_nobody_for_good(bench):

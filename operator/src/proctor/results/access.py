@@ -56,7 +56,6 @@ class Access:
         self._api = api
         self._identities: Expiring[bytes, Identity] = Expiring(TOKEN_SECONDS, clock)
         self._senders: Expiring[bytes, Sender] = Expiring(SENDER_SECONDS, clock)
-        self._namespaces: Expiring[str, str] = Expiring(ACCESS_SECONDS, clock)
         self._allowed: Expiring[tuple[bytes, str, str, str], bool] = Expiring(ACCESS_SECONDS, clock)
 
     async def sender(self, token: str | None) -> Sender:
@@ -132,10 +131,10 @@ class Access:
         return allowed
 
     async def _namespace_uid(self, namespace: str) -> str:
-        uid = self._namespaces.get(namespace) or await self._api.namespace_uid(namespace)
+        """Asked each time: a namespace that was made again inherits nothing, not for a second."""
+        uid = await self._api.namespace_uid(namespace)
         if uid is None:
             raise RefusedError(404, f"there is no namespace {namespace}")
-        self._namespaces.put(namespace, uid)
         return uid
 
 
