@@ -13,6 +13,9 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NoReturn
+
+import pytest
 
 REQUIRED = "PROCTOR_TEST_POSTGRESQL"
 """Set to ``required`` where a missing server is a failure and no reason to skip."""
@@ -23,6 +26,13 @@ _PLACES = Path("/usr/lib/postgresql")
 
 class NoPostgresError(Exception):
     """There is no server to be had; the message says why."""
+
+
+def skip_unless_required(error: NoPostgresError) -> NoReturn:
+    """Skip with the reason; where a server is required, fail."""
+    if os.environ.get(REQUIRED) == "required":
+        raise error
+    pytest.skip(str(error))
 
 
 @contextmanager

@@ -1,6 +1,5 @@
 """The index over SQLite and PostgreSQL: one suite, and tables that equal their migrations."""
 
-import os
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -9,7 +8,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import create_engine, text
 
-from postgres import REQUIRED, NoPostgresError, running_postgres
+from postgres import NoPostgresError, running_postgres, skip_unless_required
 from proctor.api.stored import StoredFolder, StoredTrial
 from proctor.store.folders import ConflictError, FolderKey, Part
 from proctor.store.index import SqlIndex
@@ -25,9 +24,7 @@ def postgres():
         with running_postgres() as url:
             yield url
     except NoPostgresError as error:
-        if os.environ.get(REQUIRED) == "required":
-            raise
-        pytest.skip(str(error))
+        skip_unless_required(error)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

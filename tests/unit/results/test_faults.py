@@ -4,11 +4,9 @@ import asyncio
 import shutil
 import sqlite3
 
-import pytest
-
 from builders_results import a_record
 from fakes.s3 import BUCKET, running_s3
-from postgres import NoPostgresError, running_postgres
+from postgres import NoPostgresError, running_postgres, skip_unless_required
 from proctor.api.results import RECORDS, records_of
 
 
@@ -90,7 +88,7 @@ async def test_a_postgresql_that_is_stopped_and_started_costs_no_record(stopped)
                 await stopped.ready()
                 assert await sent(stopped, a_record()) == 200
     except NoPostgresError as error:
-        pytest.skip(str(error))
+        skip_unless_required(error)
     with running_postgres() as url:  # another, empty one
         stopped.environment["PROCTOR_RESULTS_INDEX_URL"] = url
         async with stopped.serving():

@@ -6,14 +6,13 @@ Everything in it can be made again from the store, so losing it loses nothing.
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, TypeVar
 
 from alembic.util import CommandError
 from sqlalchemy import (
     Connection,
     Engine,
-    RowMapping,
     Select,
     create_engine,
     delete,
@@ -29,6 +28,7 @@ from proctor.api.stored import StoredFolder, StoredTrial
 from proctor.store.folders import ConflictError, FolderKey, Part
 from proctor.store.migrate import migrate
 from proctor.store.objects import StoreError
+from proctor.store.rows import folder_of, is_folder, values_of
 from proctor.store.tables import folders, parts
 
 Result = TypeVar("Result")
@@ -70,19 +70,19 @@ class SqlIndex:
 
     async def finish(self, key: FolderKey, stored_at: datetime) -> None:
         """All parts are there."""
-        query = update(folders).where(*_is(key), folders.c.stored_at.is_(None))
+        query = update(folders).where(*is_folder(key), folders.c.stored_at.is_(None))
         await self._run(lambda connection: connection.execute(query.values(stored_at=stored_at)))
 
     async def find(self, key: FolderKey) -> tuple[StoredFolder, bool] | None:
         """A folder, and whether all of it is there; None: there is none."""
         row = await self._run(
-            lambda c: c.execute(select(folders).where(*_is(key))).mappings().first()
+            lambda c: c.execute(select(folders).where(*is_folder(key))).mappings().first()
         )
-        return None if row is None else (_folder(row), row["stored_at"] is not None)
+        return None if row is None else (folder_of(row), row["stored_at"] is not None)
 
     async def parts(self, key: FolderKey) -> tuple[Part, ...]:
         """The parts of a folder by path; none when there is no such folder."""
-        query = select(parts).join(folders).where(*_is(key)).order_by(parts.c.path)
+        query = select(parts).join(folders).where(*is_folder(key)).order_by(parts.c.path)
         rows = await self._run(lambda connection: connection.execute(query).mappings().all())
         return tuple(Part(row["path"], row["sha256"], row["size_bytes"]) for row in rows)
 
@@ -127,7 +127,7 @@ class SqlIndex:
 
     async def _folders(self, query: Select[Any]) -> tuple[StoredFolder, ...]:
         rows = await self._run(lambda connection: connection.execute(query).mappings().all())
-        return tuple(_folder(row) for row in rows)
+        return tuple(folder_of(row) for row in rows)
 
     async def _run(self, work: Callable[[Connection], Result]) -> Result:
         loop = asyncio.get_running_loop()
@@ -160,10 +160,10 @@ def _engine(url: str) -> Engine:
 
 def _begin(connection: Connection, folder: StoredFolder, made_of: Sequence[Part]) -> None:
     key = FolderKey.of(folder)
-    if connection.execute(select(folders.c.id).where(*_is(key))).first() is not None:
+    if connection.execute(select(folders.c.id).where(*is_folder(key))).first() is not None:
         return
     _replace(connection, folder.trial)
-    row = connection.execute(insert(folders).values(**_values(folder))).inserted_primary_key
+    row = connection.execute(insert(folders).values(**values_of(folder))).inserted_primary_key
     assert row is not None
     lines = [
         {
@@ -188,9 +188,9 @@ def _replace(connection: Connection, trial: StoredTrial) -> None:
 
 
 def _remove(connection: Connection, key: FolderKey) -> frozenset[str]:
-    query = select(parts.c.sha256).join(folders).where(*_is(key))
+    query = select(parts.c.sha256).join(folders).where(*is_folder(key))
     hashes = frozenset(connection.execute(query).scalars())
-    connection.execute(delete(folders).where(*_is(key)))
+    connection.execute(delete(folders).where(*is_folder(key)))
     return hashes - _known(connection, key.namespace_uid, hashes)
 
 
@@ -209,40 +209,6 @@ def _known(connection: Connection, namespace_uid: str, hashes: Iterable[str]) ->
 def _groups(values: Sequence[str]) -> Iterator[Sequence[str]]:
     for start in range(0, len(values), _IN_LIST):
         yield values[start : start + _IN_LIST]
-
-
-def _is(key: FolderKey) -> tuple[Any, ...]:
-    return (
-        folders.c.namespace_uid == key.namespace_uid,
-        folders.c.kind == key.kind,
-        folders.c.digest == key.digest,
-    )
-
-
-def _values(folder: StoredFolder) -> dict[str, Any]:
-    common = folder.model_dump(exclude={"trial"})
-    trial = folder.trial.model_dump()
-    return {**common, "trial": trial.pop("name"), "trial_uid": trial.pop("uid"), **trial}
-
-
-def _folder(row: RowMapping) -> StoredFolder:
-    names = StoredTrial.model_fields.keys() - {"name", "uid"}
-    known = {name: row[name] for name in names}
-    trial = StoredTrial(name=row["trial"], uid=row["trial_uid"], **known)
-    return StoredFolder(
-        kind=row["kind"],
-        namespace=row["namespace"],
-        namespace_uid=row["namespace_uid"],
-        digest=row["digest"],
-        size_bytes=row["size_bytes"],
-        created_at=_utc(row["created_at"]),
-        trial=trial,
-    )
-
-
-def _utc(moment: datetime) -> datetime:
-    """SQLite forgets the zone; all that is written is UTC."""
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
 def _words(error: Exception) -> str:

@@ -7,7 +7,6 @@ again from the notes.
 
 import asyncio
 import hashlib
-import json
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -15,10 +14,11 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from proctor.api.record import MANIFEST, RecordManifest
+from proctor.api.record import MANIFEST
 from proctor.api.stored import StoredFolder
 from proctor.store.folders import ConflictError, FolderKey, Part, parts_of
 from proctor.store.index import SqlIndex
+from proctor.store.manifests import read_manifest
 from proctor.store.objects import MissingObjectError, Objects, StoreFullError
 from proctor.store.spool import BodyError, TooLargeError, clear, spooled
 
@@ -101,7 +101,9 @@ class Store:
         key = FolderKey.of(folder)
         if hashlib.sha256(manifest).hexdigest() != folder.digest:
             raise BodyError(f"the manifest's digest is not {folder.digest}")
-        made_of = parts_of(self._read(manifest), folder.digest, len(manifest))
+        made_of = parts_of(
+            read_manifest(manifest, self._limits.parts), folder.digest, len(manifest)
+        )
         size = sum(part.size_bytes for part in made_of)
         if size > self._limits.folder_bytes:
             raise TooLargeError(f"{size} bytes; at most {self._limits.folder_bytes} are taken")
@@ -231,7 +233,9 @@ class Store:
             folder = StoredFolder.model_validate_json(note)
             chunks = [chunk async for chunk in self._objects.read(key.blob(key.digest))]
             manifest = b"".join(chunks)
-            made_of = parts_of(self._read(manifest), key.digest, len(manifest))
+            made_of = parts_of(
+                read_manifest(manifest, self._limits.parts), key.digest, len(manifest)
+            )
             await self._index.begin(folder, made_of)
         except (MissingObjectError, ValidationError, BodyError, ConflictError):
             return False
@@ -245,6 +249,9 @@ class Store:
             self._wants_room.set()
             raise StoreFullError(f"{most} bytes are kept in all; old folders are removed first")
 
+    def _parts_of(self, manifest: bytes, digest: str) -> tuple[Part, ...]:
+        return parts_of(read_manifest(manifest, self._limits.parts), digest, len(manifest))
+
     async def _missing(self, key: FolderKey, made_of: tuple[Part, ...]) -> tuple[str, ...]:
         hashes = sorted({part.sha256 for part in made_of if part.path != MANIFEST})
         sizes = {sha256: await self._objects.size(key.blob(sha256)) for sha256 in hashes}
@@ -253,30 +260,6 @@ class Store:
     async def _put(self, key: str, content: bytes) -> None:
         async with spooled(_once(content), None, len(content), self._spool) as file:
             await self._objects.put(key, file)
-
-    def _read(self, manifest: bytes) -> RecordManifest:
-        try:
-            read = RecordManifest.model_validate(json.loads(manifest))
-        except (ValidationError, ValueError, RecursionError) as error:
-            raise BodyError(f"not a manifest: {type(error).__name__}") from None
-        if len(read.parts) > self._limits.parts:
-            raise TooLargeError(f"{len(read.parts)} parts; at most {self._limits.parts} are taken")
-        paths = [part.path for part in read.parts]
-        if len(set(paths)) != len(paths) or not all(map(is_inside, paths)):
-            raise BodyError("the manifest names a part twice, or one outside the folder")
-        return read
-
-
-def is_inside(path: str) -> bool:
-    """Whether a part's path stays below its folder, and is not the manifest's own."""
-    pieces = path.split("/")
-    return (
-        path != MANIFEST
-        and "\0" not in path
-        and "\\" not in path
-        and all(piece not in ("", ".", "..") for piece in pieces)
-        and len(path.encode("utf-8", "surrogatepass")) <= 1024
-    )
 
 
 async def _once(content: bytes) -> AsyncIterator[bytes]:
