@@ -26,7 +26,7 @@ $(VENV)/installed-cli: pyproject.toml constraints.txt | $(BIN)/python
 
 $(VENV)/installed-dev: $(VENV)/installed-cli
 	@echo "installing what the tests need …"
-	@$(PIP) --editable '.[cli,operator,gateway,runner]' --group dev
+	@$(PIP) --editable '.[cli,operator,gateway,results,runner]' --group dev
 	@touch $@
 
 demo: $(VENV)/installed-cli ## Run an evaluation here: no key, no cluster, no network

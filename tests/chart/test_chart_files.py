@@ -12,7 +12,8 @@ import proctor
 
 CHART = Path(__file__).parents[2] / "charts" / "proctor"
 VALUES = yaml.safe_load((CHART / "values.yaml").read_text())
-IMAGES = {name: f"images.test/{name}:1" for name in ("operator", "gateway", "runner", "task")}
+NAMES = ("operator", "gateway", "results", "runner", "task")
+IMAGES = {name: f"images.test/{name}:1" for name in NAMES}
 INSTALLED = {**VALUES, "images": {**VALUES["images"], **IMAGES}}
 SCHEMA = json.loads((CHART / "values.schema.json").read_text())
 
@@ -34,9 +35,12 @@ def rules(name):
     return {what: sorted(verbs) for what, verbs in given.items()}
 
 
-@pytest.mark.parametrize("who", ["operator", "gateway", "uninstall"])
+@pytest.mark.parametrize("who", ["operator", "gateway", "results", "uninstall"])
 def test_each_process_may_do_exactly_what_is_listed(who):
-    cluster_wide = {"tokenreviews.authentication.k8s.io"}
+    cluster_wide = {
+        "tokenreviews.authentication.k8s.io",
+        "subjectaccessreviews.authorization.k8s.io",
+    }
     listed = {what: verbs for what, verbs in RIGHTS[who].items() if what not in cluster_wide}
     assert rules(f"{who}Rules") == {what: sorted(verbs) for what, verbs in listed.items()}
 

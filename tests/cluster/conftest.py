@@ -66,6 +66,7 @@ def install(images):
         "images": {
             "operator": images["operator"],
             "gateway": images["gateway"],
+            "results": images["results"],
             "runner": images["runner"],
             "task": images["default"],
         },

@@ -11,6 +11,7 @@ from proctor.api.addresses import NOT_PUBLIC_V4, NOT_PUBLIC_V6, PUBLIC_V6
 from proctor.controller.settings import OperatorSettings
 from proctor.gateway.config import read_config
 from proctor.gateway.traced import TraceTarget
+from proctor.results.config import ResultsConfig
 
 CHART = Path(__file__).parents[2] / "charts" / "proctor"
 PROVIDER = {
@@ -22,9 +23,8 @@ PROVIDER = {
 }
 
 
-IMAGES = {
-    "images": {name: f"images.test/{name}:1" for name in ("operator", "gateway", "runner", "task")}
-}
+NAMES = ("operator", "gateway", "results", "runner", "task")
+IMAGES = {"images": {name: f"images.test/{name}:1" for name in NAMES}}
 
 
 def helm(command, values=None):
@@ -206,9 +206,15 @@ def test_named_namespaces_are_served_by_roles_in_them():
         ("proctor-operator", "a"),
         ("proctor-operator", "b"),
         ("proctor-gateway", "a"),
+        ("proctor-results", "a"),
     }
     cluster_wide = of_kind(documents, "ClusterRole").keys()
-    assert cluster_wide == {"proctor-gateway-token-review", "proctor-view", "proctor-edit"}
+    assert cluster_wide == {
+        "proctor-gateway-token-review",
+        "proctor-results-review",
+        "proctor-view",
+        "proctor-edit",
+    }
 
 
 @pytest.mark.parametrize(
@@ -261,7 +267,65 @@ def test_cassettes_lie_on_a_claim_and_traces_go_to_a_collector():
 
 def test_a_service_monitor_finds_both_processes():
     monitors = of_kind(render({"serviceMonitor": {"enabled": True}}), "ServiceMonitor")
-    assert monitors.keys() == {"proctor-gateway", "proctor-operator"}
+    assert monitors.keys() == {"proctor-gateway", "proctor-operator", "proctor-results"}
+
+
+def results_config(values=None):
+    (text,) = of_kind(render(values), "ConfigMap")["proctor-results"]["data"].values()
+    return ResultsConfig.model_validate(yaml.safe_load(text))
+
+
+def test_the_results_server_reads_the_configuration_that_the_chart_writes():
+    config = results_config()
+    assert (config.bucket, config.retention.max_age_days) == (None, 30)
+    assert config.store_limits().total_bytes == 8 << 30
+    values = {
+        "results": {
+            "bucket": {"url": "s3://records/p", "config": {"endpoint": "http://minio:9000"}},
+            "maxFolderMiB": 2048,
+            "retention": {"maxAgeDays": None, "maxTotalMiB": 100_000},
+        }
+    }
+    config = results_config(values)
+    assert config.bucket.config == {"endpoint": "http://minio:9000"}
+    assert config.limits.max_folder_mib == 2048
+    assert (config.retention.max_age_days, config.retention.max_total_mib) == (None, 100_000)
+
+
+def test_trials_are_told_the_upload_port_and_the_service_has_it():
+    settings = operator_settings({"results": {"uploadPort": 9000, "uploadSeconds": 7}})
+    assert settings.results.upload_url == "http://proctor-results.system.svc:9000"
+    assert settings.results.upload_seconds == 7
+    service = of_kind(render({"results": {"uploadPort": 9000}}), "Service")["proctor-results"]
+    ports = {port["name"]: (port["port"], port["targetPort"]) for port in service["spec"]["ports"]}
+    assert ports == {"upload": (9000, 9000), "read": (8081, 8081)}
+
+
+def test_without_a_results_server_nothing_of_it_is_left():
+    images = {name: one for name, one in IMAGES["images"].items() if name != "results"}
+    values = {"results": {"enabled": False}, "images": images}
+    documents = render(values)
+    assert not [one for one in documents if "results" in one["metadata"]["name"]]
+    assert operator_settings(values).results is None
+
+
+def test_trials_and_people_never_share_a_port():
+    result = helm(["template", "proctor"], {"results": {"readPort": 8080}})
+    assert "are the same" in result.stderr
+
+
+def test_a_database_and_a_bucket_get_their_passwords_from_secrets():
+    values = {
+        "results": {
+            "index": {"secretRef": {"name": "pg", "key": "url"}},
+            "bucket": {"url": "s3://b", "secretRef": {"name": "s3"}},
+        }
+    }
+    (container,) = pod_specs(render(values))["StatefulSet", "proctor-results"]["containers"]
+    (variable,) = container["env"]
+    assert variable["name"] == "PROCTOR_RESULTS_INDEX_URL"
+    assert variable["valueFrom"] == {"secretKeyRef": {"name": "pg", "key": "url"}}
+    assert container["envFrom"] == [{"secretRef": {"name": "s3"}}]
 
 
 def test_a_value_that_does_nothing_is_refused():

@@ -38,7 +38,7 @@ def expected(who):
     return {what: sorted(verbs) for what, verbs in RIGHTS[who].items()}
 
 
-@pytest.mark.parametrize("who", ["operator", "gateway", "egress"])
+@pytest.mark.parametrize("who", ["operator", "gateway", "egress", "results"])
 def test_a_process_may_do_exactly_what_is_listed(kube, who):
     user = f"system:serviceaccount:proctor-system:proctor-{who}"
     assert beyond_everybody(kube, user) == expected(who)

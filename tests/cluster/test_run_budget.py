@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from cluster.conftest import REPOSITORY
+from cluster.killing import kill_component
 from cluster.provider import start_provider, upgrade
 
 pytestmark = pytest.mark.alone
@@ -90,15 +91,6 @@ open("out.txt", "w").write("done")
 """
 ).replace("MAX_TOKENS", str(MAX_TOKENS))
 
-KILL = """
-for process in /proc/[0-9]*; do
-  if grep -qs -e UID_DASHES -e UID_UNDERSCORES $process/cgroup \\
-     && tr '\\0' ' ' < $process/cmdline | grep -q proctor.gateway; then
-    kill -9 ${process#/proc/} && echo killed
-  fi
-done
-"""
-
 
 @pytest.fixture(scope="module")
 def provider(kube, system, images):
@@ -114,51 +106,6 @@ def provider(kube, system, images):
 
     yield answer
     upgrade({"gateway": {"providers": [], "prices": []}, "trials": chart["trials"]})
-
-
-def gateway_pod(system):
-    (pod,) = system.list("pods", "--selector=app.kubernetes.io/component=gateway")
-    return pod
-
-
-def kill_gateway(system, busybox_image, number):
-    """SIGKILL to the gateway's process, by its pod's UID; its volume stays, as after a crash."""
-    pod = gateway_pod(system)
-    (state,) = pod["status"]["containerStatuses"]
-    uid = pod["metadata"]["uid"]
-    script = KILL.replace("UID_DASHES", uid).replace("UID_UNDERSCORES", uid.replace("-", "_"))
-    name = f"kill-gateway-{number}"
-    system.apply(
-        {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": {"name": name},
-            "spec": {
-                "hostPID": True,
-                "restartPolicy": "Never",
-                "nodeName": pod["spec"]["nodeName"],
-                "containers": [
-                    {
-                        "name": "kill",
-                        "image": busybox_image,
-                        "imagePullPolicy": "IfNotPresent",
-                        "command": ["sh", "-c", script],
-                        "securityContext": {"runAsUser": 0, "privileged": True},
-                    }
-                ],
-            },
-        }
-    )
-    system("wait", f"pod/{name}", "--for=jsonpath={.status.phase}=Succeeded", "--timeout=60s")
-    assert "killed" in system("logs", name), "no process of the gateway was found"
-    system("delete", "pod", name, "--grace-period=0", "--force")
-    restarts = state["restartCount"] + 1
-    selected = f"pod/{pod['metadata']['name']}"
-    system(
-        "wait", selected, "--timeout=120s",
-        f"--for=jsonpath={{.status.containerStatuses[0].restartCount}}={restarts}",
-    )  # fmt: skip
-    system("wait", selected, "--for=condition=Ready", "--timeout=120s")
 
 
 def wait_for_calls(provider, count):
@@ -199,7 +146,7 @@ def spent(kube, system, busybox_image, provider):
     kube.run("budget", a_run())
     for number in range(KILLS):
         wait_for_calls(provider, 100 + 150 * number)
-        kill_gateway(system, busybox_image, number)
+        kill_component(system, busybox_image, "gateway", number)
     run = kube.finished("budget", timeout=1500)
     return run["status"], kube.trials("budget"), provider()
 

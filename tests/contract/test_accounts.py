@@ -15,7 +15,6 @@ from fakes.api_server import GATEWAY_TOKEN, FakeApiServer, running_api_server
 from proctor.api.errors import PlatformError
 from proctor.api.evaltrial import TrialLimits
 from proctor.gateway.account import Account, Accounts, Admitted, Operator, Refused
-from proctor.gateway.kube import ApiServer, KubeApi
 from proctor.gateway.kube_accounts import (
     AGENT_AUDIENCE,
     JUDGE_AUDIENCE,
@@ -23,6 +22,7 @@ from proctor.gateway.kube_accounts import (
     KubeAccounts,
 )
 from proctor.gateway.local_accounts import LocalAccounts
+from proctor.serving.kube import ApiServer, KubeApi
 from proctor.wire.script_text import parse_script
 
 LIMITS = {"maxModelCalls": 5, "maxTotalTokens": 1000, "maxUsd": "1.5"}

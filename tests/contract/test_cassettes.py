@@ -14,10 +14,10 @@ from fakes.api_server import GATEWAY_TOKEN, FakeApiServer, running_api_server
 from proctor.gateway.account import Account, Admitted, Refused
 from proctor.gateway.cassette import RecordedCall
 from proctor.gateway.cassette_text import parse_cassette
-from proctor.gateway.kube import ApiServer, KubeApi
 from proctor.gateway.kube_accounts import AGENT_AUDIENCE, KubeAccounts
 from proctor.gateway.kube_cassettes import KEPT_SECONDS, KubeCassettes
 from proctor.gateway.record_writing import cassette_text
+from proctor.serving.kube import ApiServer, KubeApi
 
 HELLO = asked("Hello")
 CASSETTE = cassette_text(a_cassette((HELLO, "one"), (HELLO, "two"), trial="t/default/0"), "r")

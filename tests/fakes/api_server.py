@@ -1,4 +1,4 @@
-"""The part of a Kubernetes API server that the gateway asks, on loopback."""
+"""The part of a Kubernetes API server that gateway and results server ask, on loopback."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -17,6 +17,9 @@ class FakeApiServer:
         self.tokens: dict[str, dict[str, Any]] = {}
         self.trials: dict[tuple[str, str], dict[str, Any]] = {}
         self.config_maps: dict[tuple[str, str], dict[str, Any]] = {}
+        self.namespaces: dict[str, str] = {"team": "team-uid"}
+        self.runs: dict[str, list[dict[str, Any]]] = {}
+        self.allowed: set[tuple[str, str, str, str]] = set()
         self.asked: list[str] = []
         self.broken: int | None = None
 
@@ -60,6 +63,27 @@ class FakeApiServer:
             return web.json_response({"status": {"error": "invalid token"}}, status=201)
         status = {"authenticated": True, "user": known["user"], "audiences": audiences}
         return web.json_response({"status": status}, status=201)
+
+    def allow(self, account: str, verb: str, resource: str, namespace: str) -> None:
+        self.allowed.add((f"system:serviceaccount:{account}", verb, resource, namespace))
+
+    async def access(self, request: web.Request) -> web.Response:
+        self._see(request)
+        spec = (await request.json())["spec"]
+        asked = spec["resourceAttributes"]
+        key = (spec["user"], asked["verb"], asked["resource"], asked["namespace"])
+        return web.json_response({"status": {"allowed": key in self.allowed}}, status=201)
+
+    async def namespace(self, request: web.Request) -> web.Response:
+        self._see(request)
+        uid = self.namespaces.get(request.match_info["name"])
+        if uid is None:
+            return web.json_response({"kind": "Status", "code": 404}, status=404)
+        return web.json_response({"metadata": {"uid": uid}})
+
+    async def evalruns(self, request: web.Request) -> web.Response:
+        self._see(request)
+        return web.json_response({"items": self.runs.get(request.match_info["namespace"], [])})
 
     async def trial(self, request: web.Request) -> web.Response:
         return self._get(request, self.trials)
@@ -105,6 +129,9 @@ async def running_api_server() -> AsyncIterator[FakeApiServer]:
     add.add_post("/apis/authentication.k8s.io/v1/tokenreviews", server.review)
     add.add_get("/apis/proctor.dev/v1alpha1/namespaces/{namespace}/evaltrials/{name}", server.trial)
     add.add_get("/api/v1/namespaces/{namespace}/configmaps/{name}", server.config_map)
+    add.add_post("/apis/authorization.k8s.io/v1/subjectaccessreviews", server.access)
+    add.add_get("/apis/proctor.dev/v1alpha1/namespaces/{namespace}/evalruns", server.evalruns)
+    add.add_get("/api/v1/namespaces/{name}", server.namespace)
     runner = web.AppRunner(app, shutdown_timeout=0.1)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()

@@ -12,12 +12,12 @@ from pathlib import Path
 
 from proctor.gateway.account import Account
 from proctor.gateway.embed import LocalGateway
-from proctor.gateway.logs import log_to_stderr
 from proctor.gateway.memory import settle
 from proctor.gateway.providers import FixedKey, Provider
 from proctor.gateway.report import Report
 from proctor.metrics.gateway import GatewayMetrics
 from proctor.pricing import Prices
+from proctor.serving.logs import log_to_stderr
 from proctor.wire.formats import OPENAI_CHAT
 
 

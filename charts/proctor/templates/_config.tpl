@@ -12,6 +12,13 @@ network:
     port: 8080
     canary: 8082
     podLabels: {{ include "proctor.selector" (list . "gateway") | nindent 6 }}
+  {{- if .Values.results.enabled }}
+  results:
+    service: {{ include "proctor.name" . }}-results
+    namespace: {{ .Release.Namespace }}
+    port: {{ .Values.results.uploadPort }}
+    podLabels: {{ include "proctor.selector" (list . "results") | nindent 6 }}
+  {{- end }}
   {{- if .Values.egressProxy.enabled }}
   egressProxy:
     service: {{ include "proctor.name" . }}-egress
@@ -31,6 +38,11 @@ pricedModels:
 {{- end }}
 {{- range $name, $_ := .Values.gateway.deployments }}
 - {{ $name | quote }}
+{{- end }}
+{{- if .Values.results.enabled }}
+results:
+  uploadUrl: http://{{ include "proctor.name" . }}-results.{{ .Release.Namespace }}.svc:{{ .Values.results.uploadPort }}
+  uploadSeconds: {{ .Values.results.uploadSeconds }}
 {{- end }}
 trial:
   userId: {{ if kindIs "invalid" .Values.trials.userId }}null{{ else }}{{ int64 .Values.trials.userId }}{{ end }}
@@ -69,4 +81,22 @@ providers:
   apiKeyFile: /var/run/proctor/keys/{{ .name }}/key
   {{- end }}
 {{- end }}
+{{- end }}
+
+{{/* The results server's configuration (proctor.results.config); passwords are in its environment. */}}
+{{- define "proctor.resultsConfig" -}}
+folder: /var/lib/proctor/results
+{{- with .Values.results.bucket }}
+{{- if .url }}
+bucket:
+  url: {{ .url | quote }}
+  config: {{ toYaml .config | nindent 4 }}
+{{- end }}
+{{- end }}
+limits:
+  maxFolderMiB: {{ int64 .Values.results.maxFolderMiB }}
+retention:
+  maxAgeDays: {{ if kindIs "invalid" .Values.results.retention.maxAgeDays }}null{{ else }}{{ .Values.results.retention.maxAgeDays }}{{ end }}
+  maxTotalMiB: {{ if kindIs "invalid" .Values.results.retention.maxTotalMiB }}null{{ else }}{{ int64 .Values.results.retention.maxTotalMiB }}{{ end }}
+  intervalSeconds: {{ .Values.results.retention.intervalSeconds }}
 {{- end }}

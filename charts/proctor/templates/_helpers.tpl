@@ -101,6 +101,19 @@ priorityClassName: {{ . }}
   verbs: [get]
 {{- end }}
 
+{{/* What the results server may read there: whose record it is, what runs still need. */}}
+{{- define "proctor.resultsRules" -}}
+- apiGroups: [proctor.dev]
+  resources: [evaltrials]
+  verbs: [get]
+- apiGroups: [proctor.dev]
+  resources: [evalruns]
+  verbs: [list]
+- apiGroups: [""]
+  resources: [namespaces]
+  verbs: [get]
+{{- end }}
+
 {{- define "proctor.uninstallRules" -}}
 - apiGroups: [""]
   resources: [pods]

@@ -22,6 +22,7 @@ class Image:
 CATALOG = (
     Image("operator", CONTROL_PLANE, {"EXTRA": "operator", "MODULE": "proctor.controller"}),
     Image("gateway", CONTROL_PLANE, {"EXTRA": "gateway,otlp", "MODULE": "proctor.gateway"}),
+    Image("results", CONTROL_PLANE, {"EXTRA": "results", "MODULE": "proctor.results"}),
     Image("runner", "sandbox-image/runner/Dockerfile"),
     Image("default", "sandbox-image/default/Dockerfile"),
     Image("busybox", "tests/cluster/images/busybox/Dockerfile"),

@@ -23,7 +23,13 @@ def listing(images: Mapping[str, Built]) -> str:
     return json.dumps(document, indent=2)
 
 
-VALUES = {"operator": "operator", "gateway": "gateway", "runner": "runner", "default": "task"}
+VALUES = {
+    "operator": "operator",
+    "gateway": "gateway",
+    "results": "results",
+    "runner": "runner",
+    "default": "task",
+}
 """Short name of an image → its value of the chart, below ``images``."""
 
 

@@ -29,15 +29,32 @@ def test_whose_fault_it_was_is_read_back():
     assert TrialVerdict.from_message(verdict.to_message().decode()) == verdict
 
 
-@given(reason=st.text(max_size=3000), count=st.integers(0, 50))
-def test_a_verdict_always_fits_and_stays_whole_json(reason, count):
+@pytest.mark.parametrize("stored", [None, True, False])
+def test_whether_the_record_was_stored_is_read_back(stored):
+    verdict = a_verdict(stored=stored, not_stored="" if stored is not False else "no answer")
+    assert TrialVerdict.from_message(verdict.to_message().decode()) == verdict
+
+
+def test_a_message_that_is_padded_is_the_same_verdict():
+    verdict = a_verdict(stored=True)
+    assert TrialVerdict.from_message(verdict.to_message().decode().ljust(990)) == verdict
+
+
+@given(
+    reason=st.text(max_size=3000), why=st.text(min_size=1, max_size=120), count=st.integers(0, 50)
+)
+def test_a_verdict_always_fits_and_stays_whole_json(reason, why, count):
     verdict = a_verdict(
-        reason=reason, scores=(Decimal("0.333333"),) * count, passed=(False,) * count
+        reason=reason,
+        scores=(Decimal("0.333333"),) * count,
+        passed=(False,) * count,
+        stored=False,
+        not_stored=why,
     )
     message = verdict.to_message()
     assert len(message) <= MAX_BYTES
     read = TrialVerdict.from_message(message.decode())
-    assert replace(read, reason="") == replace(verdict, reason="")
+    assert replace(read, reason="", not_stored="") == replace(verdict, reason="", not_stored="")
 
 
 def test_too_many_criteria_are_refused_by_name():

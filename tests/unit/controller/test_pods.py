@@ -319,3 +319,32 @@ def test_the_shape_shows_every_change_that_matters(change):
     pod = first_pod()
     change(pod)
     assert shape_digest(pod) != shape_digest(first_pod())
+
+
+RESULTS = {"results": {"uploadUrl": "http://results.proctor.svc:8080", "uploadSeconds": 50}}
+
+
+def test_only_grade_holds_the_results_token_and_knows_the_upload_port():
+    pod = first_pod(changes=RESULTS, **EVERYTHING)
+    holders = [name for name in names(pod) if "results-token" in str(container(pod, name))]
+    assert holders == ["grade"]
+    command = container(pod, "grade")["command"]
+    assert command[command.index("--results") + 1] == "http://results.proctor.svc:8080"
+    assert command[command.index("--upload-seconds") + 1] == "50"
+    (source,) = volume(pod, "results-token")["projected"]["sources"]
+    assert source["serviceAccountToken"]["audience"] == "proctor-results"
+
+
+def test_sending_has_time_of_its_own_before_the_backstop():
+    with_server = first_pod(changes=RESULTS)["spec"]["activeDeadlineSeconds"]
+    assert with_server == first_pod()["spec"]["activeDeadlineSeconds"] + 50
+
+
+def test_without_a_results_server_nothing_of_it_is_in_the_pod():
+    assert "results" not in str(first_pod(**EVERYTHING))
+
+
+def test_the_records_volume_has_room_for_what_is_kept():
+    sandbox = {"artifacts": {"paths": ["**"], "maxMiB": 100}}
+    assert volume(first_pod(sandbox=sandbox), "record")["emptyDir"]["sizeLimit"] == "1124Mi"
+    assert volume(first_pod(), "record")["emptyDir"]["sizeLimit"] == "1Gi"

@@ -18,7 +18,7 @@ from builders_egress import (
     connect_head,
 )
 from proctor.gateway.egress.tunnel import Patience
-from proctor.gateway.logs import FIELDS
+from proctor.serving.logs import FIELDS
 
 IMPATIENT = Patience(head=0.2, connect=0.2, idle=5.0)
 

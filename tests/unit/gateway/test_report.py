@@ -8,9 +8,9 @@ from builders_gateway import MODEL, a_ledger, an_account, an_ask, prices
 from proctor.api.usage import Usage
 from proctor.gateway.ledger import Ending, OpenCall
 from proctor.gateway.limits import Refusal
-from proctor.gateway.logs import JsonLines
 from proctor.gateway.report import Report
 from proctor.metrics.gateway import GatewayMetrics, ModelCall
+from proctor.serving.logs import JsonLines
 from proctor.wire.format import Reading
 
 DONE = Ending(200, Reading(Usage(1000, 100), complete=True))

@@ -35,12 +35,13 @@ def test_the_listing_has_name_and_place_of_each_image():
 
 
 def test_the_chart_is_told_all_images_but_the_one_of_tests(tmp_path):
-    names = ("operator", "gateway", "runner", "default", "busybox")
+    names = ("operator", "gateway", "results", "runner", "default", "busybox")
     built = {name: Built(f"r/{name}:1", tmp_path / name) for name in names}
     references = json.loads(chart_values(built))["images"]
     assert references == {
         "operator": "r/operator:1",
         "gateway": "r/gateway:1",
+        "results": "r/results:1",
         "runner": "r/runner:1",
         "task": "r/default:1",
     }

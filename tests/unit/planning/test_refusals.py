@@ -79,6 +79,12 @@ CASES = [
         "remove one",
         id="variable-of-a-service-twice",
     ),
+    pytest.param(
+        {"sandbox": {"artifacts": {"paths": ["out/**", "a/../../b"]}}},
+        "spec.sandbox.artifacts.paths[1]",
+        "name what is in it",
+        id="artifacts-lead-out",
+    ),
     pytest.param({"agent": None}, "spec.agent.type", "known: command, mini, none", id="no-agent"),
     pytest.param(
         {"agent": {"type": "x"}}, "spec.agent.type", "known: command, mini", id="unknown-agent"

@@ -19,6 +19,7 @@ class ConditionType(StrEnum):
     GATE_PASSED = "GatePassed"
     BUDGET_EXCEEDED = "BudgetExceeded"
     NETWORK_ENFORCED = "NetworkEnforced"
+    RESULTS_STORED = "ResultsStored"
 
 
 class Reason(StrEnum):
@@ -39,6 +40,8 @@ class Reason(StrEnum):
     PASS_THRESHOLD_MISSED = "PassThresholdMissed"
     COMPLETION_MISSED = "CompletionMissed"
     BUDGET_USED_UP = "BudgetUsedUp"
+    ALL_STORED = "AllStored"
+    RECORDS_MISSING = "RecordsMissing"
     UNSCHEDULABLE = "Unschedulable"
     IMAGE_PULL_FAILED = "ImagePullFailed"
     CONTAINER_CONFIG_ERROR = "ContainerConfigError"

@@ -148,4 +148,11 @@ class EvalTrialStatus(Status):
     record_digest: Annotated[
         str | None, Field(max_length=71, description="SHA-256 of the record that grade wrote.")
     ] = None
+    record_place: Annotated[
+        Literal["ResultsServer"] | None,
+        Field(description="Where the record is; absent: nowhere but in its pod, if at all."),
+    ] = None
+    record_problem: Annotated[
+        str, Field(max_length=120, description="Why the results server has no record.")
+    ] = ""
     completion_time: Annotated[str | None, Field(max_length=32, description="UTC.")] = None

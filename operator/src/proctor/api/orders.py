@@ -156,10 +156,19 @@ class CriterionOrder:
 
 
 @dataclass(frozen=True, slots=True)
+class ArtifactsOrder:
+    """Files of the frozen workspace to keep: globs, and bytes of all together."""
+
+    paths: tuple[str, ...]
+    max_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class GradeOrders:
     """For the phase ``grade``.
 
     Args:
+        artifacts: What the record keeps of the workspace; None: nothing.
         has_checks: Whether a phase ``checks`` was ordered, so that its evidence is owed.
         agent_runs: False for agent type ``none``.
         lineage: Dotted path of each merged field → the layer that it came from.
@@ -173,6 +182,7 @@ class GradeOrders:
     timeout_seconds: int
     lineage: Mapping[str, str] = field(default_factory=dict)
     context: Mapping[str, str | None] = field(default_factory=dict)
+    artifacts: ArtifactsOrder | None = None
     version: int = ORDERS_VERSION
 
     def to_json(self) -> dict[str, Any]:
@@ -187,8 +197,13 @@ class GradeOrders:
                 **body,
                 "criteria": tuple(CriterionOrder(**criterion) for criterion in body["criteria"]),
                 "reference": tuple(FileOrder.from_json(file) for file in body["reference"]),
+                "artifacts": _artifacts(body.get("artifacts")),
             }
         )
+
+
+def _artifacts(body: Mapping[str, Any] | None) -> ArtifactsOrder | None:
+    return None if body is None else ArtifactsOrder(tuple(body["paths"]), body["max_bytes"])
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@
     transcript.jsonl      what the agent did (api.events), absent when none ran
     ledger.jsonl          the gateway's entries, absent when there are none
     evidence/checks.json  results of commands (api.report), absent without any
+    artifacts/...         files of the workspace that were asked for, with artifacts.json
 
 The digest of a record is the SHA-256 of its ``manifest.json``. Readers ignore fields that they
 do not know: additions keep the major version.
@@ -24,6 +25,8 @@ MANIFEST = "manifest.json"
 EXECUTION = "execution.json"
 LEDGER = "ledger.jsonl"
 CHECKS_PART = "evidence/checks.json"
+ARTIFACTS = "artifacts"
+ARTIFACTS_PART = "artifacts.json"
 
 Version = Annotated[str, Field(pattern=r"^1\.[0-9]+$", description="Of this part; 1.x is read.")]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$", description="SHA-256, hexadecimal.")]
@@ -161,8 +164,26 @@ class Grading(Status):
     ] = {}
 
 
+class RecordArtifacts(Status):
+    """What was kept of the workspace, and what was not."""
+
+    schema_version: Version = SCHEMA_VERSION
+    paths: Annotated[tuple[str, ...], Field(description="The globs that were asked for.")]
+    files: Annotated[int, Field(ge=0, description="Files that were kept.")]
+    size_bytes: Annotated[int, Field(ge=0, description="Bytes of all of them.")]
+    left_out: Annotated[
+        dict[str, str], Field(description="Files that were not kept, and why; the first 200.")
+    ] = {}
+    left_out_files: Annotated[int, Field(ge=0, description="How many were not kept.")] = 0
+
+
 def record_schemas() -> dict[str, dict[str, Any]]:
     """JSON Schemas of the JSON parts, by file name without ``.json``."""
     models: dict[str, type[Status]]
-    models = {"manifest": RecordManifest, "execution": Execution, "grading": Grading}
+    models = {
+        "manifest": RecordManifest,
+        "execution": Execution,
+        "grading": Grading,
+        "artifacts": RecordArtifacts,
+    }
     return {name: model.model_json_schema(mode="serialization") for name, model in models.items()}

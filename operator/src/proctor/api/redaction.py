@@ -93,9 +93,10 @@ class Redactor:
         """
         if not any(needle in data for needle, _ in self._bytes) and b"eyJ" not in data:
             return data
-        return _STRING.sub(lambda found: self._data(found[0]), data)
+        return _STRING.sub(lambda found: self.data(found[0]), data)
 
-    def _data(self, data: bytes) -> bytes:
+    def data(self, data: bytes) -> bytes:
+        """Bytes of any kind without whole values."""
         for needle, mark in self._bytes:
             if needle in data:
                 data = data.replace(needle, mark)

@@ -161,6 +161,36 @@ DEFAULT_TURN_TIMEOUT_SECONDS = 300
 DEFAULT_GRADE_TIMEOUT_SECONDS = 600
 
 
+DEFAULT_ARTIFACTS_MIB = 50
+
+ArtifactGlob = Annotated[
+    str, StringConstraints(pattern=r"^[^/\x00-\x1f][^\x00-\x1f]*$", min_length=1, max_length=255)
+]
+
+
+class Artifacts(Spec):
+    """What of the workspace goes into the record, as the agent left it."""
+
+    paths: Annotated[
+        tuple[ArtifactGlob, ...],
+        Field(
+            min_length=1,
+            max_length=20,
+            description="Globs below the workspace: ** takes folders, * and ? stop at /.",
+        ),
+    ]
+    max_mib: Annotated[
+        int | None,
+        Field(
+            ge=1,
+            le=1024,
+            alias="maxMiB",
+            description="All files together; what does not fit is named in artifacts.json. "
+            "Default 50.",
+        ),
+    ] = None
+
+
 class Sandbox(Spec):
     """Where the agent runs."""
 
@@ -200,6 +230,9 @@ class Sandbox(Spec):
     ] = None
     egress: Annotated[
         Egress | None, Field(description="What the trial may reach. Absent: mode ModelOnly.")
+    ] = None
+    artifacts: Annotated[
+        Artifacts | None, Field(description="Files of the workspace that the record keeps.")
     ] = None
 
 

@@ -38,6 +38,8 @@ class TrialVerdict:
         digest: SHA-256 of the record, hexadecimal.
         failure_class: Whose fault it is that there is no score, where that is shown; else None.
         reason: First failing criterion and why, or why there is no score; may be cut.
+        stored: Whether the results server has the record; None: it was not asked to.
+        not_stored: Why it has not.
     """
 
     trial_uid: str
@@ -54,9 +56,11 @@ class TrialVerdict:
     digest: str
     reason: str = ""
     failure_class: FailureClass | None = None
+    stored: bool | None = None
+    not_stored: str = ""
 
     def to_message(self) -> bytes:
-        """Write it in at most 1,000 bytes, cutting ``reason`` as far as needed.
+        """Write it in at most 1,000 bytes, cutting ``reason``, then ``not_stored``, as needed.
 
         Raises:
             ValueError: When it does not fit without any reason (too many criteria).
@@ -64,12 +68,12 @@ class TrialVerdict:
         body = json.dumps(self._body(), ensure_ascii=False, separators=(",", ":")).encode()
         if len(body) <= MAX_BYTES:
             return body
-        if not self.reason:
-            raise ValueError(f"verdict of {len(body)} bytes; at most {MAX_BYTES} fit")
         surplus = len(body) - MAX_BYTES
-        keep = max(0, len(self.reason) - max(1, surplus // 4) - 1)
-        shorter = self.reason[:keep].rstrip("…")
-        return replace(self, reason=shorter + "…" if shorter else "").to_message()
+        if self.reason:
+            return replace(self, reason=_shorter(self.reason, surplus)).to_message()
+        if self.not_stored:
+            return replace(self, not_stored=_shorter(self.not_stored, surplus)).to_message()
+        raise ValueError(f"verdict of {len(body)} bytes; at most {MAX_BYTES} fit")
 
     def _body(self) -> dict[str, Any]:
         usage, cost = self.bill.usage, self.bill.cost_usd
@@ -92,6 +96,7 @@ class TrialVerdict:
             "d": self.digest,
             "r": self.reason,
             **({"f": self.failure_class.value} if self.failure_class else {}),
+            **({} if self.stored is None else {"st": 1 if self.stored else self.not_stored}),
         }
 
     @classmethod
@@ -129,6 +134,8 @@ class TrialVerdict:
                 digest=str(body["d"]),
                 reason=str(body["r"]),
                 failure_class=FailureClass(body["f"]) if body.get("f") else None,
+                stored=body["st"] == 1 if "st" in body else None,
+                not_stored="" if body.get("st") in (None, 1) else str(body["st"]),
             )
         except TerminationError:
             raise
@@ -138,6 +145,13 @@ class TrialVerdict:
 
 def _text(score: Decimal | None) -> str | None:
     return None if score is None else ratio_text(score)
+
+
+def _shorter(text: str, surplus: int) -> str:
+    """Cut some; a character takes at most four bytes."""
+    keep = max(0, len(text) - max(1, surplus // 4) - 1)
+    shorter = text[:keep].rstrip("…")
+    return shorter + "…" if shorter else ""
 
 
 def _ratio(text: str | None) -> Decimal | None:

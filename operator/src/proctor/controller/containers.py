@@ -178,6 +178,14 @@ def grade(sandbox: Sandbox, owner: TrialObject, attempt: int) -> dict[str, Any]:
     if sandbox.cell.needs_model:
         command += _gateway(sandbox, "judge")
         mounts.append(mount("judge-token", "/var/run/proctor/judge", read_only=True))
+    results = sandbox.settings.results
+    if results is not None:
+        command += [
+            "--results", results.upload_url,
+            "--results-token-file", "/var/run/proctor/results/token",
+            "--upload-seconds", str(results.upload_seconds),
+        ]  # fmt: skip
+        mounts.append(mount("results-token", "/var/run/proctor/results", read_only=True))
     own = {**_trusted(sandbox, GRADE), **_env(sandbox, grade_secret_folders(sandbox.cell.pod))}
     return {**own, "command": command, "volumeMounts": mounts}
 

@@ -4,6 +4,7 @@ import hashlib
 from dataclasses import dataclass
 
 from proctor.api.base import GROUP
+from proctor.api.results import AUDIENCE
 from proctor.engine.model import TrialId
 
 RUN_LABEL = f"{GROUP}/run"
@@ -31,6 +32,7 @@ POD_CHANGES = f"{GROUP}/pod-changes"
 SERVICE_ACCOUNT = "proctor-trial"
 AGENT_AUDIENCE = "proctor-gateway-agent"
 JUDGE_AUDIENCE = "proctor-gateway-judge"
+RESULTS_AUDIENCE = AUDIENCE
 
 STAGE, FILL, AGENT, CHECKS, GRADE = "stage", "fill", "agent", "checks", "grade"
 LOOP = "loop"

@@ -27,6 +27,7 @@ from proctor.controller.names import (
     EGRESS_LABEL,
     FINALIZER,
     JUDGE_AUDIENCE,
+    RESULTS_AUDIENCE,
     SERVICE_ACCOUNT,
     TRIAL_LABEL,
     TrialObject,
@@ -57,7 +58,7 @@ def trial_pod(
     confinement: Confinement,
 ) -> dict[str, Any]:
     """The pod of attempt ``attempt`` (from 1), complete enough to be compared when read back."""
-    seconds = deadline_seconds(cell, policy)
+    seconds = deadline_seconds(cell, policy, settings)
     sandbox = Sandbox(
         cell=cell,
         settings=settings,
@@ -73,7 +74,7 @@ def trial_pod(
     before += [*services(sandbox), agent(sandbox)]
     if cell.orders.checks is not None and not cell.checks_in_place:
         before.append(checks(sandbox))
-    spec = {
+    spec: dict[str, Any] = {
         "restartPolicy": "Never",
         "serviceAccountName": SERVICE_ACCOUNT,
         "automountServiceAccountToken": False,
@@ -87,6 +88,9 @@ def trial_pod(
         "volumes": _volumes(cell, orders, seconds + TOKEN_SLACK_SECONDS),
         **pod_fields(cell, settings.trial),
     }
+    if settings.results is not None:
+        token = _token("results-token", RESULTS_AUDIENCE, seconds + TOKEN_SLACK_SECONDS)
+        spec["volumes"].append(token)
     pulls = pull_secrets(cell.pod, settings.image_pull_secrets)
     if pulls:
         spec["imagePullSecrets"] = pulls
@@ -98,10 +102,11 @@ def trial_pod(
     }
 
 
-def deadline_seconds(cell: Cell, policy: FailurePolicy) -> int:
+def deadline_seconds(cell: Cell, policy: FailurePolicy, settings: OperatorSettings) -> int:
     """The backstop; it counts image pulls, so it holds the time that a pod may wait."""
     limits = cell.task_timeout_seconds + cell.grade_timeout_seconds
-    return policy.pending_timeout_seconds + limits + DEADLINE_SLACK_SECONDS
+    sending = settings.results.upload_seconds if settings.results else 0
+    return policy.pending_timeout_seconds + limits + sending + DEADLINE_SLACK_SECONDS
 
 
 def owner_reference(api_version: str, kind: str, name: str, uid: str) -> dict[str, Any]:
@@ -150,7 +155,7 @@ def _volumes(cell: Cell, orders: Placed, token_seconds: int) -> list[dict[str, A
         _folder("runtime", "512Mi"),
         _folder("workspace", disk),
         _folder("agent-evidence", "1Gi"),
-        _folder("record", "1Gi"),
+        _folder("record", _record_size(cell)),
         _folder("agent-tmp", disk),
         _folder("grade-tmp", "1Gi"),
         *(_folder(name, disk) for name in mounts.passed),
@@ -180,6 +185,11 @@ def _volumes(cell: Cell, orders: Placed, token_seconds: int) -> list[dict[str, A
     if cell.needs_model:
         volumes.append(_token("judge-token", JUDGE_AUDIENCE, token_seconds))
     return [*volumes, *template_volumes(cell.pod)]
+
+
+def _record_size(cell: Cell) -> str:
+    kept = cell.orders.grade.artifacts
+    return "1Gi" if kept is None else f"{1024 + (kept.max_bytes >> 20)}Mi"
 
 
 def _disk(resources: Resources) -> str:

@@ -26,9 +26,10 @@ POLICY_NAMES = frozenset(policy_name(mode) for mode in EgressMode)
 
 def reachable(mode: EgressMode, network: NetworkSettings) -> tuple[Endpoint, ...]:
     """Our own Services that trials of a mode may reach; each by one port."""
-    proxy = network.egress_proxy
+    proxy, results = network.egress_proxy, network.results
     return (
         network.gateway,
+        *((results,) if results else ()),
         *((proxy,) if mode is EgressMode.ALLOW_LIST and proxy else ()),
     )
 

@@ -76,6 +76,9 @@ class NetworkSettings(Spec):
     egress_proxy: Annotated[
         Endpoint | None, Field(description="For mode AllowList; null: it is not offered.")
     ] = None
+    results: Annotated[
+        Endpoint | None, Field(description="Takes records; null: there is no results server.")
+    ] = None
     egress_secret_file: Annotated[
         Path | None, Field(description="What passes for the egress proxy are signed with.")
     ] = None
@@ -103,6 +106,15 @@ class NetworkSettings(Spec):
         return frozenset(EgressMode) - missing
 
 
+class ResultsSettings(Spec):
+    """The results server, as trial pods reach it."""
+
+    upload_url: Annotated[str, Field(pattern=r"^https?://[^\s]+$", description="For records.")]
+    upload_seconds: Annotated[
+        int, Field(ge=1, le=3600, description="For how long grade tries to send its record.")
+    ] = 120
+
+
 class OperatorSettings(Spec):
     """Everything that the operator is told from outside."""
 
@@ -123,6 +135,9 @@ class OperatorSettings(Spec):
         tuple[str, ...],
         Field(description="Models that the gateway's configuration gives a price."),
     ] = ()
+    results: Annotated[
+        ResultsSettings | None, Field(description="Null: records stay in their pods.")
+    ] = None
     trial: TrialSettings = TrialSettings()
     port: Annotated[int, Field(ge=1, le=65535, description="Health and metrics.")] = 8080
 

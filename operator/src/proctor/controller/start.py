@@ -153,7 +153,7 @@ class Starter:
     def _give_pass(self, planned: PlannedRun, start: Start, body: dict[str, Any]) -> None:
         """Let the pod reach the hosts that its trial names, for as long as it may live."""
         cell = planned.cell(start.trial)
-        seconds = deadline_seconds(cell, planned.policy) + TOKEN_SLACK_SECONDS
+        seconds = deadline_seconds(cell, planned.policy, self.settings) + TOKEN_SLACK_SECONDS
         text = self.network.egress_pass(cell.egress, owner_uid(body), start.number, seconds)
         if text is not None:
             body["metadata"]["annotations"][EGRESS_PASS] = text

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
 from typing import Literal
 
 from proctor.api.conditions import Condition, ConditionType, Reason
@@ -14,6 +15,7 @@ from proctor.engine.instants import rfc3339
 from proctor.engine.model import Decision, Observed
 from proctor.engine.network import network_claim
 from proctor.engine.provider_faults import provider_failures
+from proctor.engine.storage import storage_of
 from proctor.scoring.gate import GateVerdict
 
 _MESSAGE_LENGTH = 8000
@@ -45,7 +47,8 @@ def run_claims(
     else:
         going = Claim(ConditionType.COMPLETE, "False", Reason.IN_PROGRESS)
         claims = (accepted, _progress(observed, decision), going)
-    claims = (*claims, *_budget(observed, before), *_network(observed, before))
+    more = (_budget(observed, before), _network(observed, before), _stored(observed, decision))
+    claims = (*claims, *chain.from_iterable(more))
     if gate is None:
         return claims
     status: Literal["True", "False"] = "True" if gate.passed else "False"
@@ -137,6 +140,17 @@ def _network(observed: Observed, before: Sequence[Condition]) -> Iterator[Claim]
     if claim is not None:
         status: Literal["True", "False"] = "True" if claim.enforced else "False"
         yield Claim(ConditionType.NETWORK_ENFORCED, status, claim.reason, claim.message)
+
+
+def _stored(observed: Observed, decision: Decision) -> Iterator[Claim]:
+    """A record that was not taken is told at once, that all were taken at the end."""
+    ended = {**observed.recorded, **{one.trial: one.status for one in decision.record}}
+    storage = storage_of(ended)
+    if storage.missing:
+        reason, message = Reason.RECORDS_MISSING, storage.message
+        yield Claim(ConditionType.RESULTS_STORED, "False", reason, message)
+    elif storage.is_used and decision.complete:
+        yield Claim(ConditionType.RESULTS_STORED, "True", Reason.ALL_STORED, storage.message)
 
 
 _END = {

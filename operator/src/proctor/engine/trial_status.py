@@ -16,6 +16,7 @@ from proctor.engine.model import ClosedAttempt, DesiredTrial, Failure, ObservedA
 from proctor.engine.money import total_money
 
 _REASON_LENGTH = 240
+_PROBLEM_LENGTH = 120
 
 
 def verdict_status(
@@ -50,6 +51,8 @@ def verdict_status(
             "seconds": _stages(attempt, verdict),
             "record_digest": f"sha256:{verdict.digest}",
             "pod_changes": tuple(cut(one, 120) for one in attempt.pod_changes[:20]),
+            "record_place": "ResultsServer" if verdict.stored else None,
+            "record_problem": cut(verdict.not_stored, _PROBLEM_LENGTH),
         }
     )
 

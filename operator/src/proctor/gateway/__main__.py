@@ -6,17 +6,17 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from proctor.api.errors import ProctorError, UserError
 from proctor.gateway.config import GatewayConfig, read_config
-from proctor.gateway.kube import ApiServer
-from proctor.gateway.logs import log_to_stderr
 from proctor.gateway.memory import settle
 from proctor.gateway.process import Folders, Listen, run_gateway
+from proctor.serving.api_server import add_api_server, api_server
+from proctor.serving.kube import ApiServer
+from proctor.serving.logs import log_to_stderr
 
-_SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 _LOGGER = logging.getLogger("proctor.gateway")
 
 
@@ -27,7 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     logging.getLogger("proctor").setLevel(logging.DEBUG if options.verbose else logging.INFO)
     try:
         config = _config(options.config)
-        server = _api_server(options, os.environ)
+        server = api_server(options, os.environ)
         listen = Listen(
             host=options.host,
             port=options.port,
@@ -67,20 +67,6 @@ def _config(path: Path) -> GatewayConfig:
         raise UserError(f"{path}: {error}") from None
 
 
-def _api_server(options: argparse.Namespace, environment: Mapping[str, str]) -> ApiServer:
-    if options.api_server is not None:
-        return ApiServer(
-            options.api_server.rstrip("/"), options.api_token_file, options.api_ca_file
-        )
-    host = environment.get("KUBERNETES_SERVICE_HOST")
-    if not host:
-        raise UserError("not in a cluster: name the API server with --api-server")
-    port = environment.get("KUBERNETES_SERVICE_PORT", "443")
-    host = f"[{host}]" if ":" in host else host
-    ca_file = options.api_ca_file or _SERVICE_ACCOUNT / "ca.crt"
-    return ApiServer(f"https://{host}:{port}", options.api_token_file, ca_file)
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m proctor.gateway", description=__doc__)
     parser.add_argument("--config", type=Path, required=True, help="configuration, YAML")
@@ -96,9 +82,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--drain-seconds", type=float, default=25.0, help="for open calls at the end"
     )
-    parser.add_argument("--api-server", help="URL of the API server; absent: the pod's own")
-    parser.add_argument("--api-token-file", type=Path, default=_SERVICE_ACCOUNT / "token")
-    parser.add_argument("--api-ca-file", type=Path)
+    add_api_server(parser)
     return parser
 
 

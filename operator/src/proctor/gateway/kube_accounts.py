@@ -16,12 +16,12 @@ from pydantic import ValidationError
 from proctor.api.errors import PlatformError, SpecError
 from proctor.api.evaltrial import EvalTrialSpec, TrialModels
 from proctor.gateway.account import Account, Admitted, Operator, Refused, Role
-from proctor.gateway.expiring import Expiring
-from proctor.gateway.kube import Identity, KubeApi
 from proctor.gateway.kube_cassettes import CassetteError, KubeCassettes
 from proctor.gateway.local_accounts import UNKNOWN_KEY, not_current
 from proctor.gateway.record_file import Recorder
 from proctor.gateway.replay_tape import Tape
+from proctor.serving.expiring import Expiring
+from proctor.serving.kube import Identity, KubeApi
 from proctor.wire.script import Script
 from proctor.wire.script_text import parse_script
 

@@ -11,10 +11,10 @@ from proctor.api.errors import SpecError
 from proctor.api.evaltrial import TrialModels
 from proctor.gateway.cassette import Cassette
 from proctor.gateway.cassette_text import parse_cassette
-from proctor.gateway.expiring import Expiring
-from proctor.gateway.kube import KubeApi
 from proctor.gateway.record_file import Recorder
 from proctor.gateway.replay_tape import Tape
+from proctor.serving.expiring import Expiring
+from proctor.serving.kube import KubeApi
 
 KEPT_SECONDS = 3600.0
 """How long a run without a call keeps its place in a cassette."""

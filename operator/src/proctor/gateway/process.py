@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from aiohttp import web
+
 from proctor.gateway.admission import Admission
 from proctor.gateway.canary import canary
 from proctor.gateway.config import GatewayConfig
 from proctor.gateway.http_upstream import HttpUpstream, client_session
 from proctor.gateway.journal import FolderJournal, bring_to_disk
-from proctor.gateway.kube import ApiServer, KubeApi
 from proctor.gateway.kube_accounts import KubeAccounts
 from proctor.gateway.kube_cassettes import KubeCassettes
 from proctor.gateway.ledger import Ledger
@@ -23,10 +24,12 @@ from proctor.gateway.record_upstream import RecordUpstream
 from proctor.gateway.replay_upstream import ReplayUpstream
 from proctor.gateway.report import Report
 from proctor.gateway.scripted_upstream import ScriptedUpstream
-from proctor.gateway.server import application, probes, serve
+from proctor.gateway.server import application, serve
 from proctor.gateway.service import Service, utc_now
 from proctor.gateway.traced import target_of, traced
 from proctor.metrics.gateway import GatewayMetrics
+from proctor.serving.kube import ApiServer, KubeApi
+from proctor.serving.probes import add_probes
 
 REMEMBERED = timedelta(hours=1)
 """How long a run without a call stays in memory; its files are read again when one comes."""
@@ -116,7 +119,8 @@ async def run_gateway(
             client_idle_seconds=config.timeouts.idle_seconds,
         )
         running = Running()
-        asked = probes(lambda: running.is_ready, metrics.scrape)
+        asked = web.Application()
+        add_probes(asked, lambda: running.is_ready, metrics.scrape)
         prober, running.probe_port = await serve(
             asked, listen.host, listen.probe_port, drain_seconds=1.0
         )

@@ -8,9 +8,9 @@ from proctor.gateway.account import Account
 from proctor.gateway.events import CallEnded
 from proctor.gateway.ledger import OpenCall
 from proctor.gateway.limits import Refusal
-from proctor.gateway.logs import FIELDS
 from proctor.metrics.gateway import GatewayMetrics, ModelCall
 from proctor.pricing import Prices
+from proctor.serving.logs import FIELDS
 
 _LOGGER = logging.getLogger("proctor.gateway")
 OTHER_MODEL = "other"

@@ -1,7 +1,5 @@
 """The gateway's HTTP application."""
 
-from collections.abc import Callable
-
 from aiohttp import web
 
 from proctor.gateway.accounting import Accounting
@@ -28,32 +26,6 @@ def application(service: Service) -> web.Application:
     app.router.add_get("/proctor/v1/ledger", accounting.ledger)
     app.router.add_get("/proctor/v1/bills/{trial_uid}/{attempt}", accounting.bill)
     app.router.add_get("/proctor/v1/runs/{run_uid}", accounting.spending)
-    return app
-
-
-def probes(
-    is_ready: Callable[[], bool], metrics: Callable[[], tuple[bytes, str]]
-) -> web.Application:
-    """What the kubelet and Prometheus ask; ``metrics`` gives a body and its type.
-
-    On a port of its own, which no trial may reach.
-    """
-
-    async def healthz(_: web.Request) -> web.Response:
-        return web.Response(text="ok\n")
-
-    async def readyz(_: web.Request) -> web.Response:
-        ready = is_ready()
-        return web.Response(text="ok\n" if ready else "not ready\n", status=200 if ready else 503)
-
-    async def scrape(_: web.Request) -> web.Response:
-        body, content_type = metrics()
-        return web.Response(body=body, headers={"content-type": content_type})
-
-    app = web.Application()
-    app.router.add_get("/healthz", healthz)
-    app.router.add_get("/readyz", readyz)
-    app.router.add_get("/metrics", scrape)
     return app
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from proctor.api.evalrun import EvalRunSpec, ModelsMode
 from proctor.api.orders import (
     AgentOrders,
+    ArtifactsOrder,
     ChecksOrders,
     CriterionCommands,
     CriterionOrder,
@@ -14,7 +15,14 @@ from proctor.api.orders import (
     ShellOrder,
     TrialOrders,
 )
-from proctor.api.task import CommandSpec, PreRunCommand, Task, Variant
+from proctor.api.task import (
+    DEFAULT_ARTIFACTS_MIB,
+    CommandSpec,
+    PreRunCommand,
+    Sandbox,
+    Task,
+    Variant,
+)
 from proctor.planning.checks import TrialCriterion
 from proctor.planning.defaults import (
     checks_place,
@@ -105,7 +113,16 @@ def _grade_orders(parts: CellParts, has_checks: bool) -> GradeOrders:
         timeout_seconds=timeouts(parts.settings.limits)["grade_timeout_seconds"],
         lineage=_lineage(parts),
         context=_context(parts),
+        artifacts=_artifacts(parts.settings.sandbox),
     )
+
+
+def _artifacts(sandbox: Sandbox) -> ArtifactsOrder | None:
+    kept = sandbox.artifacts
+    if kept is None:
+        return None
+    most = DEFAULT_ARTIFACTS_MIB if kept.max_mib is None else kept.max_mib
+    return ArtifactsOrder(kept.paths, most << 20)
 
 
 def _criterion(criterion: TrialCriterion) -> CriterionOrder:

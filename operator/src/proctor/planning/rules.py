@@ -8,6 +8,7 @@ from proctor.api.errors import Problem
 from proctor.api.evalrun import MAX_RUN_NAME, EvalRunSpec, Models, ModelsMode
 from proctor.api.secret_refs import SecretEnvVar
 from proctor.api.task import AgentSpec, Sandbox, Task, Variant
+from proctor.planning.artifact_rules import artifact_problems
 from proctor.planning.cassette_rules import cassette_problems
 from proctor.planning.egress_rules import egress_problems
 from proctor.planning.files import clashes, file_problems, laid_files
@@ -95,6 +96,8 @@ def _layer_problems(
         yield from _persist_problems(path, paths[:index], f"{field}.sandbox.persist[{index}]")
     if sandbox and sandbox.pod_template:
         yield from template_problems(sandbox.pod_template, f"{field}.sandbox.podTemplate")
+    if sandbox and sandbox.artifacts:
+        yield from artifact_problems(sandbox.artifacts, f"{field}.sandbox.artifacts")
 
 
 def _env_problems(variables: Sequence[EnvVar | SecretEnvVar], field: str) -> Iterator[Problem]:

@@ -16,6 +16,7 @@ from proctor.runner.places import (
     InPlace,
     LoopPlaces,
     Proof,
+    ResultsPlace,
     StagePlaces,
 )
 
@@ -160,6 +161,9 @@ def _add_grade(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kept", type=Path, metavar="DIR")
     parser.add_argument("--verdict", type=Path, required=True, metavar="FILE")
     parser.add_argument("--record", type=Path, required=True, metavar="DIR")
+    parser.add_argument("--results", metavar="URL", help="of the results server")
+    parser.add_argument("--results-token-file", type=Path, metavar="FILE")
+    parser.add_argument("--upload-seconds", type=float, default=120.0, metavar="N")
     for name in ("run", "task", "variant", "uid"):
         parser.add_argument(f"--{name}", required=True)
     for name in ("repeat", "attempt"):
@@ -185,7 +189,15 @@ def _grade(parsed: argparse.Namespace) -> GradePlaces:
         ),
         gateway=_base(parsed.gateway),
         key_file=parsed.key_file,
+        results=_results(parsed),
     )
+
+
+def _results(parsed: argparse.Namespace) -> ResultsPlace | None:
+    if parsed.results is None or parsed.results_token_file is None:
+        return None
+    url = parsed.results.rstrip("/")
+    return ResultsPlace(url, parsed.results_token_file, parsed.upload_seconds)
 
 
 def _base(url: str | None) -> str | None:

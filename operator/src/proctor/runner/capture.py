@@ -1,11 +1,13 @@
 """A workspace looked at as data: nothing is run, no symlink leads out, everything has a limit."""
 
 import os
+import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from proctor.api.evidence import EvidenceLimitError
 from proctor.runner.globs import is_literal, parse_glob
@@ -57,6 +59,29 @@ class CapturedWorkspace:
             self._check("files", len(files), glob)
             self._check("total_bytes", total, glob)
         return files
+
+    def paths(self, glob: str) -> list[str]:
+        """Files that match, sorted, without looking into them; may raise as ``files``."""
+        if not is_literal(glob):
+            return self._matching(glob)
+        parts = [part for part in glob.split("/") if part not in ("", ".")]
+        return [] if ".." in parts else ["/".join(parts)]
+
+    def copy(self, path: str, target: BinaryIO, most_bytes: int) -> int | None:
+        """Write a file's content to ``target``: its size, also when that is more than fits.
+
+        Nothing is written then, and nothing (None) for what is absent.
+        """
+        with self._walk_to(path) as reached:
+            if reached is None:
+                return None
+            found = os.fstat(reached)
+            if not stat.S_ISREG(found.st_mode):
+                return None
+            if found.st_size <= most_bytes:
+                with open(os.dup(reached), "rb") as file:
+                    shutil.copyfileobj(file, target, 1 << 20)
+            return found.st_size
 
     def is_directory(self, path: str) -> bool:
         """Whether ``path`` is a folder, inner symlinks followed."""

@@ -9,12 +9,14 @@ import os
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from proctor.api.errors import PlatformError
 from proctor.api.orders import GradeOrders
 from proctor.api.termination import TrialVerdict
 from proctor.plugins.builtin import builtin_registry
+from proctor.runner.artifacts import keep_artifacts
 from proctor.runner.blame import AgentClaim, believe_agent
 from proctor.runner.claims import ClaimError, read_agent_report
 from proctor.runner.graded import Graded, redacted
@@ -23,11 +25,12 @@ from proctor.runner.judging import make_judge
 from proctor.runner.kept import frozen_workspace
 from proctor.runner.ledger import read_ledger
 from proctor.runner.memory import read_memory
-from proctor.runner.places import GradePlaces, read_key, read_orders
+from proctor.runner.places import GradePlaces, ResultsPlace, read_key, read_orders
 from proctor.runner.record import score_of, write_record
 from proctor.runner.recording import record_parts
 from proctor.runner.secret_values import phase_redactor
 from proctor.runner.stopping import exit_on_signals
+from proctor.runner.uploading import INTERRUPTED, send_record
 from proctor.runner.worker import WorkerLimits, judge_in_worker, worker_memory
 from proctor.scoring.trial import CriterionResult, TrialFacts, trial_outcome
 
@@ -47,8 +50,26 @@ def run_grade(places: GradePlaces) -> None:
     for result in graded.results:
         print(_line(result), flush=True)
     parts = {path: redactor.json(data) for path, data in record_parts(graded, places).items()}
-    digest = write_record(places.record, parts)
-    _write_verdict(places.verdict, _verdict(graded, places, digest))
+    keep = partial(keep_artifacts, graded.orders.artifacts, places.workspace, redactor)
+    digest = write_record(places.record, parts, keep)
+    verdict = _verdict(graded, places, digest)
+    if places.results is None:
+        _write_verdict(places.verdict, verdict.to_message())
+    else:
+        _store(places, places.results, verdict)
+
+
+def _store(places: GradePlaces, results: ResultsPlace, verdict: TrialVerdict) -> None:
+    """Send the record. The verdict is there before: whatever ends us meanwhile, it stands.
+
+    The last word is no shorter than the first, so that one write replaces it.
+    """
+    first = replace(verdict, stored=False, not_stored=INTERRUPTED).to_message()
+    _write_verdict(places.verdict, first)
+    why = send_record(places.record, verdict.digest, results)
+    last = replace(verdict, stored=not why, not_stored=why).to_message()
+    with places.verdict.open("r+b", buffering=0) as file:
+        file.write(last.ljust(len(first)))
 
 
 def _grade(places: GradePlaces, orders: GradeOrders, key: str | None, begin: float) -> Graded:
@@ -151,7 +172,7 @@ def _milliseconds(seconds: float | None) -> int | None:
     return None if seconds is None else round(seconds * 1000)
 
 
-def _write_verdict(path: Path, verdict: TrialVerdict) -> None:
+def _write_verdict(path: Path, message: bytes) -> None:
     """Write into the file that is there: a kubelet's termination log cannot be replaced."""
     with path.open("wb") as file:
-        file.write(verdict.to_message())
+        file.write(message)

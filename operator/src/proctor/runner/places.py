@@ -129,10 +129,20 @@ class ChecksPlaces:
 
 
 @dataclass(frozen=True, slots=True)
+class ResultsPlace:
+    """A results server: where, whose token, and for how long to try."""
+
+    url: str
+    token_file: Path
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class GradePlaces:
     """For ``grade``. ``workspace`` is the frozen one; ``record`` is made and must be unused.
 
     ``kept`` is the folder of ``loop``: the workspace that it set aside goes before ``workspace``.
+    ``results`` None: the record stays where it is.
     """
 
     orders: Path
@@ -145,6 +155,7 @@ class GradePlaces:
     kept: Path | None = None
     gateway: str | None = None
     key_file: Path | None = None
+    results: ResultsPlace | None = None
 
 
 def read_orders(path: Path) -> dict[str, Any]:

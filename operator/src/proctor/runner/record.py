@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from decimal import Decimal
 from pathlib import Path
@@ -32,8 +32,17 @@ from proctor.scoring.trial import CriterionResult
 _MILLISECOND = Decimal("0.001")
 
 
-def write_record(folder: Path, parts: Mapping[str, bytes]) -> str:
+def write_record(
+    folder: Path,
+    parts: Mapping[str, bytes],
+    fill: Callable[[Path], Sequence[RecordPart]] = lambda _: (),
+) -> str:
     """Write all parts by path, and their manifest.
+
+    Args:
+        folder: Made when it is missing; must hold nothing.
+        parts: Content by path.
+        fill: Writes further parts into the folder and describes them.
 
     Returns:
         The record's digest: SHA-256 of the manifest, hexadecimal.
@@ -48,9 +57,11 @@ def write_record(folder: Path, parts: Mapping[str, bytes]) -> str:
         target.write_bytes(data)
     described = [
         RecordPart(path=path, sha256=hashlib.sha256(data).hexdigest(), size=len(data))
-        for path, data in sorted(parts.items())
+        for path, data in parts.items()
     ]
-    manifest = RecordManifest(producer=f"proctor/{proctor.__version__}", parts=tuple(described))
+    described += fill(folder)
+    ordered = tuple(sorted(described, key=lambda part: part.path))
+    manifest = RecordManifest(producer=f"proctor/{proctor.__version__}", parts=ordered)
     data = to_part(manifest)
     (folder / MANIFEST).write_bytes(data)
     return hashlib.sha256(data).hexdigest()

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from proctor.gateway.egress.server import real_world, running_proxy
 from proctor.gateway.egress.tunnel import World
-from proctor.gateway.logs import log_to_stderr
+from proctor.serving.logs import log_to_stderr
 
 _LOGGER = logging.getLogger("proctor.gateway.egress")
 

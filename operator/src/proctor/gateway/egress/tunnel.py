@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from proctor.api.egress_pass import EgressPass
 from proctor.gateway.egress.hello import LONGEST, HelloError, IncompleteError, server_name
 from proctor.gateway.egress.request import RefusedError, Target, read_request, require_leave
-from proctor.gateway.logs import FIELDS
+from proctor.serving.logs import FIELDS
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 _CHUNK = 64 * 1024

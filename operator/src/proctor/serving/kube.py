@@ -1,12 +1,13 @@
-"""The API server, as far as the gateway asks it: who holds a token, a trial, a script.
+"""The API server, as far as our servers ask it: who holds a token, what they may do, a trial.
 
-The only file of the gateway that knows Kubernetes' HTTP API. Its rights: ``tokenreviews: create``,
-``evaltrials: get``, ``configmaps: get``.
+The gateway may ask for ``tokenreviews: create``, ``evaltrials: get``, ``configmaps: get``; the
+results server for ``tokenreviews``, ``subjectaccessreviews: create``, ``evaltrials``, ``evalruns``,
+``namespaces: get`` and ``evalruns: list``.
 """
 
 import ssl
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -44,12 +45,17 @@ class Identity:
         audiences: Those of the asked ones that it is for; at least one.
         service_account: ``namespace/name``; empty when it is none.
         pod_name: None when the token is not bound to a pod; so with ``pod_uid``.
+        username, uid, groups, extra: As an access review takes them.
     """
 
     audiences: frozenset[str]
     service_account: str
     pod_name: str | None
     pod_uid: str | None
+    username: str = ""
+    uid: str = ""
+    groups: tuple[str, ...] = ()
+    extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def namespace(self) -> str:
@@ -91,6 +97,38 @@ class KubeApi:
         """An EvalTrial as JSON; None when there is none; ``PlatformError`` as above."""
         path = f"/apis/{GROUP}/{VERSION}/namespaces/{namespace}/evaltrials/{name}"
         return await self._send("GET", path)
+
+    async def may(self, user: "Identity", verb: str, resource: str, namespace: str) -> bool:
+        """Whether a user may do this to all ``resource`` of ``proctor.dev`` in a namespace.
+
+        ``PlatformError`` as above.
+        """
+        spec = {
+            "user": user.username,
+            "groups": list(user.groups),
+            "uid": user.uid,
+            "extra": {key: list(values) for key, values in user.extra.items()},
+            "resourceAttributes": {
+                "namespace": namespace,
+                "verb": verb,
+                "group": GROUP,
+                "resource": resource,
+            },
+        }
+        kind = {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview"}
+        path = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+        body = await self._send("POST", path, {**kind, "spec": spec})
+        return body is not None and (body.get("status") or {}).get("allowed") is True
+
+    async def namespace_uid(self, name: str) -> str | None:
+        """UID of a namespace; None when there is none; ``PlatformError`` as above."""
+        body = await self._send("GET", f"/api/v1/namespaces/{name}")
+        return None if body is None else str(body["metadata"]["uid"])
+
+    async def runs(self, namespace: str) -> Sequence[Mapping[str, Any]]:
+        """All EvalRuns of a namespace as JSON; ``PlatformError`` as above."""
+        path = f"/apis/{GROUP}/{VERSION}/namespaces/{namespace}/evalruns"
+        return (await self._send("GET", path) or {}).get("items") or ()
 
     async def config_map(self, namespace: str, name: str) -> Mapping[str, Any] | None:
         """A ConfigMap as JSON; None when there is none; ``PlatformError`` as above."""
@@ -140,6 +178,10 @@ def _identity(status: Mapping[str, Any], asked: tuple[str, ...]) -> Identity | N
         service_account=account if name.startswith(_SERVICE_ACCOUNT) else "",
         pod_name=_first(user, _POD_NAME),
         pod_uid=_first(user, _POD_UID),
+        username=name,
+        uid=str(user.get("uid") or ""),
+        groups=tuple(user.get("groups") or ()),
+        extra={key: tuple(values) for key, values in (user.get("extra") or {}).items()},
     )
 
 

@@ -1,0 +1,42 @@
+"""What grade, command line, operator and results server say to each other. Standard library only.
+
+A *folder* (a record) is stored as its parts, each under its SHA-256, and a manifest that
+names them; the folder's digest is the manifest's SHA-256. Whoever sends one asks with the manifest
+first, is told which parts are missing, sends those, and asks again::
+
+    PUT {base}/{digest}                  the manifest -> 200 stored, 202 {"missing": [sha256, ...]}
+    PUT {base}/{digest}/parts/{sha256}   one part -> 204
+
+Asking again is always safe. The base is ``RECORDS``, on the port for trials; people read from
+``records_of`` a namespace on theirs.
+"""
+
+import re
+from urllib.parse import quote
+
+AUDIENCE = "proctor-results"
+"""Of the tokens that the results server takes."""
+
+TOKEN_HEADER = "X-Proctor-Token"
+"""Of people: the API server's proxy takes ``Authorization`` for itself."""
+
+RECORDS = "/proctor/v1/records"
+NAMESPACES = "/proctor/v1/namespaces"
+
+RECORD = "record"
+"""The one kind of folder so far."""
+
+MANIFEST_BYTES = 8 << 20
+"""The largest manifest that is read."""
+
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+def is_digest(text: str) -> bool:
+    """Whether it is a SHA-256 as it is written here."""
+    return _DIGEST.fullmatch(text) is not None
+
+
+def records_of(namespace: str) -> str:
+    """Path of a namespace's records, for people."""
+    return f"{NAMESPACES}/{quote(namespace, safe='')}/records"

@@ -1,0 +1,78 @@
+"""The results server, as the command line reaches it: by address, or by the API server's proxy.
+
+It gets a short-lived token for its own audience, never the user's.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import click
+
+from proctor.api.errors import UserError
+from proctor.api.results import AUDIENCE, TOKEN_HEADER
+from proctor.cli.kube import Kube, KubeError
+from proctor.store.client import ResultsClient
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+DEFAULT_SERVER = "proctor-system/proctor-results"
+DEFAULT_ACCOUNT = "proctor-reader"
+
+
+def server_options(command: Command) -> Command:
+    """Add the options that say where the server is and who asks."""
+    for option in (
+        click.option(
+            "--service-account",
+            default=DEFAULT_ACCOUNT,
+            show_default=True,
+            envvar="PROCTOR_RESULTS_ACCOUNT",
+            metavar="NAME",
+            help="Of the namespace; the server sees what it may see.",
+        ),
+        click.option(
+            "--server",
+            default=DEFAULT_SERVER,
+            show_default=True,
+            envvar="PROCTOR_RESULTS_SERVER",
+            metavar="NAMESPACE/SERVICE|URL",
+            help="The results server.",
+        ),
+        click.option("-n", "--namespace", metavar="NAME", help="[default: the kubeconfig's]"),
+    ):
+        command = option(command)
+    return command
+
+
+def reach(kube: Kube, namespace: str, server: str, account: str) -> ResultsClient:
+    """A client of the server.
+
+    Raises:
+        UserError: No token is to be had, with what to do.
+    """
+    token = _token(kube, namespace, account)
+    if "://" in server:
+        return ResultsClient(server.rstrip("/"), lambda: {TOKEN_HEADER: token})
+    place, separator, service = server.partition("/")
+    if not separator:
+        raise UserError(f"--server {server}: neither NAMESPACE/SERVICE nor a URL")
+
+    def headers() -> Mapping[str, str]:
+        return {**kube.headers(), TOKEN_HEADER: token}
+
+    path = f"/api/v1/namespaces/{place}/services/{service}:read/proxy"
+    return ResultsClient(kube.connection.server + path, headers, kube.tls)
+
+
+def _token(kube: Kube, namespace: str, account: str) -> str:
+    try:
+        return kube.token(namespace, account, AUDIENCE)
+    except KubeError as error:
+        if error.status != 404:
+            raise
+        raise UserError(
+            f"{error}: make it with\n"
+            f"  kubectl -n {namespace} create serviceaccount {account}\n"
+            f"  kubectl -n {namespace} create rolebinding {account} --clusterrole=view "
+            f"--serviceaccount={namespace}:{account}"
+        ) from None
