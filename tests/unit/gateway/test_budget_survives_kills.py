@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator
@@ -51,6 +52,8 @@ class Bench:
             "--config": self._folder / "config.yaml",
             "--host": "127.0.0.1",
             "--port": 0,
+            "--probe-port": 0,
+            "--canary-port": 0,
             "--ledger-dir": self._folder / "ledger",
             "--drain-seconds": 0,
             "--api-server": self._server.url,
@@ -63,7 +66,8 @@ class Bench:
             )
         assert process.stderr is not None
         line = json.loads(await process.stderr.readline())
-        self._url = f"http://127.0.0.1:{line['message'].rpartition(' ')[2]}"
+        port, *_ = re.findall(r"\d+", line["message"])
+        self._url = f"http://127.0.0.1:{port}"
         reading = asyncio.create_task(process.stderr.read())
         self._up.set()
         try:
