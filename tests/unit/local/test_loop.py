@@ -1,5 +1,6 @@
 import asyncio
 import json
+from decimal import Decimal
 
 import pytest
 
@@ -11,7 +12,12 @@ from proctor.engine.model import TrialId
 from proctor.local.folder import read_run
 from proctor.local.phases import PhaseEnd
 
-FAILED = {"outcome": Outcome.FAILED, "score": 0, "scores": (0,), "passed": (False,)}
+FAILED = {
+    "outcome": Outcome.FAILED,
+    "score": Decimal(0),
+    "scores": (Decimal(0),),
+    "passed": (False,),
+}
 
 
 async def test_every_trial_is_run_once_and_the_run_completes(tmp_path):
