@@ -1,10 +1,11 @@
 """What the gateway adds to a call, beside a bare pass-through and LiteLLM's proxy, in one run.
 
-    python benchmarks/gateway/overhead.py [--seconds N] [--without-litellm]
+    python benchmarks/gateway/overhead.py [--seconds N] [--rounds N] [--without-litellm]
 
-Client and fake provider are pinned to one core, the server that is measured to another. Prints a
-table and exits 1 when a goal is missed: at one client p50 at most 2 ms over a direct call; at most
-2.5 times the CPU of the bare pass-through and a tenth of LiteLLM's for a request.
+Client and fake provider are pinned to one core, the server that is measured to another. The servers
+take turns; of each the round counts that cost least CPU, because what else the machine does only
+adds. Prints a table and exits 1 when a goal is missed: at one client p50 at most 2 ms over a direct
+call; at most 2.5 times the CPU of the bare pass-through and a tenth of LiteLLM's for a request.
 """
 
 import argparse
@@ -12,7 +13,7 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +35,10 @@ class Measured:
     cpu_ms: float
 
 
+Case = Mapping[str, Measured]
+"""By the server's name."""
+
+
 def measure(server: Server, kind: str, clients: int, seconds: float) -> Measured:
     arguments = [str(server.port), server.key, kind, str(clients)]
     client = ["taskset", "-c", str(CLIENT_CORE), sys.executable, str(CLIENT), *arguments]
@@ -45,7 +50,16 @@ def measure(server: Server, kind: str, clients: int, seconds: float) -> Measured
     return Measured(told["per_second"], told["p50_ms"], told["p99_ms"], cpu_ms)
 
 
-def table(results: Mapping[tuple[str, int], Mapping[str, Measured]]) -> str:
+def best(servers: Sequence[Server], kind: str, clients: int, seconds: float, rounds: int) -> Case:
+    """Each server's round with the least CPU; they take turns, so that all see the same machine."""
+    turns = [[measure(one, kind, clients, seconds) for one in servers] for _ in range(rounds)]
+    return {
+        server.name: min(of_server, key=lambda measured: measured.cpu_ms)
+        for server, *of_server in zip(servers, *turns, strict=True)
+    }
+
+
+def table(results: Mapping[tuple[str, int], Case]) -> str:
     lines = [
         "| answer | clients | server | requests/s | p50 ms | p99 ms | added p50 | p99 | CPU ms |",
         "|---|---|---|---|---|---|---|---|---|",
@@ -60,7 +74,7 @@ def table(results: Mapping[tuple[str, int], Mapping[str, Measured]]) -> str:
     return "\n".join(lines)
 
 
-def missed(results: Mapping[tuple[str, int], Mapping[str, Measured]]) -> list[str]:
+def missed(results: Mapping[tuple[str, int], Case]) -> list[str]:
     said = []
     for (kind, clients), servers in results.items():
         ours, bare, direct = (servers[n] for n in ("gateway", "passthrough", "direct"))
@@ -76,7 +90,8 @@ def missed(results: Mapping[tuple[str, int], Mapping[str, Measured]]) -> list[st
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=5.0, help="for each measurement")
+    parser.add_argument("--seconds", type=float, default=2.0, help="for each measurement")
+    parser.add_argument("--rounds", type=int, default=4, help="measurements of each server")
     parser.add_argument("--without-litellm", action="store_true")
     options = parser.parse_args()
     with ExitStack() as stack:
@@ -91,7 +106,7 @@ def main() -> int:
         if not options.without_litellm:
             servers.append(stack.enter_context(litellm(url, folder)))
         results = {
-            (kind, clients): {s.name: measure(s, kind, clients, options.seconds) for s in servers}
+            (kind, clients): best(servers, kind, clients, options.seconds, options.rounds)
             for kind, clients in CASES
         }
         print(table(results))

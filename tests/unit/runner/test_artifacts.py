@@ -8,6 +8,7 @@ import pytest
 from builders_runner import file_exists, grade_orders
 from proctor.api.orders import ArtifactsOrder, GradeOrders
 from proctor.api.record_folder import read_record
+from proctor.api.redaction import Redactor
 from proctor.api.report import AgentReport
 from proctor.runner import artifacts
 from proctor.runner.artifacts import keep_artifacts
@@ -22,10 +23,11 @@ def kept(tmp_path):
     workspace = tmp_path / "workspace"
     workspace.mkdir()
 
-    def keep(*paths, max_bytes=MIB):
+    def keep(*paths, max_bytes=MIB, secrets=None):
+        redactor = Redactor(secrets or {})
         order = ArtifactsOrder(paths, max_bytes)
         record = tmp_path / "record"
-        write_record(record, {}, lambda folder: keep_artifacts(order, workspace, folder))
+        write_record(record, {}, lambda folder: keep_artifacts(order, workspace, redactor, folder))
         summary = json.loads((record / "artifacts.json").read_text())
         folder = record / "artifacts"
         files = {
@@ -40,6 +42,13 @@ def kept(tmp_path):
 
     keep.workspace = workspace
     return keep
+
+
+def test_a_secret_value_is_taken_out_of_what_is_kept(kept):
+    (kept.workspace / "log.bin").write_bytes(b"\xff before hunter2-hunter2 after")
+    files, summary = kept("**", secrets={"PASSWORD": "hunter2-hunter2"})
+    assert files == {"log.bin": b"\xff before [redacted:PASSWORD] after"}
+    assert summary["files"] == 1
 
 
 def test_what_matches_is_kept_byte_for_byte_and_nothing_else(kept):

@@ -165,6 +165,16 @@ CONDITIONS: Mapping[ConditionType, ConditionMeaning] = {
             "names them.",
         },
     ),
+    ConditionType.RESULTS_STORED: ConditionMeaning(
+        true="The run is complete, and the results server has every record that its trials left.",
+        false="It lacks records; the message counts and names them. Their verdicts stand.",
+        unknown="Never.",
+        absent="There is no results server, or the run goes on and nothing is missing so far.",
+        reasons={
+            Reason.ALL_STORED: "Every record that a trial left is stored.",
+            Reason.RECORDS_MISSING: "At least one was not taken; each trial's status says why.",
+        },
+    ),
 }
 
 

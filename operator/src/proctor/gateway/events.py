@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from decimal import Decimal
+from json.encoder import encode_basestring_ascii
 from operator import attrgetter
 from typing import Any
 
@@ -178,8 +179,16 @@ def _numbers(kind: type[Usage]) -> Callable[[Any], str]:
     return lambda value: form % values(value)
 
 
-def _flat(value: Any) -> str:
-    return _WRITE({name: getattr(value, name) for name in value.__slots__})
+def _texts(kind: type[PriceNote | Digests]) -> Callable[[Any], str]:
+    """Writes an object of texts, any of which may be None."""
+    names = [one.name for one in fields(kind)]
+    form = "{" + ",".join(f'"{name}":%s' for name in names) + "}"
+    values = attrgetter(*names)
+    return lambda value: form % tuple(map(_text, values(value)))
+
+
+def _text(value: str | None) -> str:
+    return "null" if value is None else encode_basestring_ascii(value)
 
 
 _HEADS: Mapping[type, str] = {kind: f'{{"fact":"{name}"' for name, kind in _TYPES.items()}
@@ -188,13 +197,15 @@ _FIELDS: Mapping[type, tuple[tuple[str, str, Any], ...]] = {
     for kind in _TYPES.values()
 }
 _WRITERS: Mapping[type, Callable[[Any], str]] = {
+    str: encode_basestring_ascii,
     int: str,
+    bool: {True: "true", False: "false"}.__getitem__,
     datetime: lambda value: f'"{value.isoformat()}"',
     Decimal: lambda value: f'"{value:f}"',
     Usage: _numbers(Usage),
     UsageDetails: lambda value: _WRITE(value.known()),
-    PriceNote: _flat,
-    Digests: _flat,
+    PriceNote: _texts(PriceNote),
+    Digests: _texts(Digests),
 }
 
 
