@@ -4,10 +4,17 @@ VENV := .venv
 BIN := $(VENV)/bin
 CLUSTER := $(PYTHON) tests/cluster/harness
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+ON_CLUSTER = $(CLUSTER) exec -- $(abspath $(BIN))/python -m pytest -q --durations=10
+define on_cluster
+@status=0; \
+  $(ON_CLUSTER) -n 3 --dist loadfile -m 'not alone and $(1)' tests/cluster && \
+  $(ON_CLUSTER) -m 'alone and $(1)' tests/cluster || status=$$?; \
+  [ -n "$$PROCTOR_TEST_CLUSTER_KEEP" ] || $(CLUSTER) down; exit $$status
+endef
 SOURCES := operator/src tests benchmarks sandbox-image
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-clients check generate images cluster-up cluster-down test-cluster bench clean
+.PHONY: help demo test test-clients check generate images cluster-up cluster-down test-cluster test-sandbox bench clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -61,10 +68,10 @@ cluster-down: ## Stop it; nothing is left behind
 	@$(CLUSTER) down
 
 test-cluster: $(VENV)/installed-dev test-clients cluster-up images ## Install the chart and test through the API
-	@status=0; \
-	  $(CLUSTER) exec -- $(abspath $(BIN))/python -m pytest -q --durations=10 -n 3 --dist loadfile -m 'not alone' tests/cluster && \
-	  $(CLUSTER) exec -- $(abspath $(BIN))/python -m pytest -q --durations=10 -m alone tests/cluster || status=$$?; \
-	  [ -n "$$PROCTOR_TEST_CLUSTER_KEEP" ] || $(CLUSTER) down; exit $$status
+	$(call on_cluster,not sandbox)
+
+test-sandbox: $(VENV)/installed-dev cluster-up images ## Attack it: hostile and honest agents, networks, policies
+	$(call on_cluster,sandbox)
 
 bench: $(VENV)/installed-dev ## Measure: start of the phases, cost of the gateway
 	@for script in benchmarks/*/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done

@@ -18,6 +18,22 @@ from cluster.kube import Kubectl
 REPOSITORY = Path(__file__).parents[2]
 RELEASE = "proctor"
 SYSTEM = "proctor-system"
+SANDBOX = frozenset(
+    f"test_{name}"
+    for name in (
+        "admission", "agent_suites", "canary", "checks_in_place", "egress", "egress_proxy",
+        "memory", "not_enforced", "pod_security", "pod_template", "policies", "results_faults",
+        "secret_env", "services", "stolen_keys", "users", "workspaces",
+    )
+)  # fmt: skip
+"""What `make test-sandbox` runs: together they take longer than all others."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.path.stem in SANDBOX:
+            item.add_marker(pytest.mark.sandbox)
 
 
 def tool(name, *arguments, timeout=3000):

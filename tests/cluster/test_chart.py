@@ -131,7 +131,7 @@ def test_the_operator_reads_its_own_services_and_no_other():
         {
             "apiGroups": [""],
             "resources": ["services"],
-            "resourceNames": ["proctor-gateway"],
+            "resourceNames": ["proctor-gateway", "proctor-results"],
             "verbs": ["get"],
         }
     ]

@@ -17,6 +17,15 @@ SCRIPTED = {"mode": "Scripted", "script": {"inline": "rules: [{answer: {text: hi
 DIE = "python3 -c 'import resource as r; r.prlimit(1, r.RLIMIT_NOFILE, (0, 0))'"
 """The runner cannot write evidence then; ``grade``, which closes accounts, never runs."""
 
+AS_NODE = ("--as=somebody", "--as-group=system:masters", "--as-group=system:nodes")
+"""Nobody else may ask for tokens of trials: as if one had been stolen from a node."""
+
+AS_OPERATOR = (
+    "--as=system:serviceaccount:proctor-system:proctor-operator",
+    "--as-group=system:masters",
+)
+"""Nobody else may make a pod with the ServiceAccount of trials."""
+
 
 @pytest.fixture(scope="module")
 def gateway(system):
@@ -42,7 +51,7 @@ def gateway(system):
 def token_of(kube, pod, audience):
     """A key as the pod itself would get it: bound to it."""
     return kube(
-        "create", "token", pod["spec"]["serviceAccountName"], f"--audience={audience}",
+        "create", "token", pod["spec"]["serviceAccountName"], f"--audience={audience}", *AS_NODE,
         "--bound-object-kind=Pod", f"--bound-object-name={pod['metadata']['name']}",
         f"--bound-object-uid={pod['metadata']['uid']}",
     ).strip()  # fmt: skip
@@ -108,10 +117,10 @@ def test_a_pod_that_is_no_trials_gets_nothing(kube, gateway, images):
             ],
         },
     }
-    kube.apply(pod)
+    kube("apply", "--filename=-", *AS_OPERATOR, stdin=json.dumps(pod))
     created = kube.get("pod", "somebody-1")
     assert gateway(token_of(kube, created, AGENT))[0] == 403
     assert gateway(token_of(kube, created, "https://kubernetes.default.svc"))[0] == 401
-    unbound = kube("create", "token", "proctor-trial", f"--audience={AGENT}").strip()
+    unbound = kube("create", "token", "proctor-trial", f"--audience={AGENT}", *AS_NODE).strip()
     assert gateway(unbound)[0] == 403
     kube("delete", "pod", "somebody-1")
