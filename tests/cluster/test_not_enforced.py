@@ -52,7 +52,7 @@ class Cluster:
         self(
             *("helm", "upgrade", "proctor", str(CHART), "--install", "--create-namespace"),
             *("--namespace=proctor-system", "--wait", "--timeout=180s", "--values=-"),
-            stdin=json.dumps({"images": self._images, **values}),
+            stdin=json.dumps({"images": self._images, "results": {"enabled": False}, **values}),
         )
 
     def finished(self, name, spec):

@@ -1,6 +1,9 @@
 """Costs worked out by hand from the providers' price pages, as they stood on the day named.
 
 Each line of arithmetic is in millionths of a US dollar: tokens × price for a million tokens.
+Rates were compared on 2026-11-30 with copies of platform.claude.com's and openai.com's own pages,
+and where these did not show one (GPT-6, GPT-5.6, Gemini, Haiku 5.5) with notes of others that quote
+the page with its day. Those of Bedrock, o3, GPT-4o mini and realtime are the catalog's alone.
 """
 
 from datetime import UTC, date, datetime
