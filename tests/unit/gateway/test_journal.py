@@ -108,6 +108,34 @@ def test_every_prefix_of_a_ledger_can_be_read(tmp_path: Path) -> None:
     assert calls[-1] == 2
 
 
+def test_half_a_character_in_a_models_name_loses_no_line(tmp_path: Path) -> None:
+    words = Ending(400, Reading(error="no \ud83d", tools=("rm \udc00",)), provider_failure="\ud800")
+    ledger, journal = open_ledger(tmp_path, prices(), lambda: MORNING)
+    assert journal is not None
+    call = ledger.open_call(an_account(), an_ask(model="claude-\ud83d"))
+    assert isinstance(call, OpenCall)
+    ledger.end_call(call, words)
+    journal.close()
+    (entry,) = reopened(tmp_path).entries("trial-1", 1)
+    assert (entry["model"], entry["error"], entry["tools"]) == ("claude-?", "?", ["rm ?"])
+
+
+def test_a_ledger_of_an_older_version_is_read(tmp_path: Path) -> None:
+    a_life(tmp_path, DONE)
+    about = '"trial_uid":"trial-1","attempt":1,"at":"2026-03-01T08:00:00+00:00"'
+    figures = '{"input":7,"output":1,"cache_read":0,"cache_write":0}'
+    with a_file(tmp_path).open("a") as file:
+        opened = '"call":"c2","mode":"Live","model":"cheap","provider":"p","wire_format":"f"'
+        file.write(f'\n{{"fact":"CallOpened",{about},{opened},"reserved":{figures}}}')
+        ended = f'"call":"c2","status":200,"usage":{figures},"details":{{"reasoning":1}}'
+        kept = '"cost_usd":"0.000017","complete":true,"tools":["ls"]'
+        hashes = '"digests":{"request":"a","response":null}'
+        file.write(f'\n{{"fact":"CallEnded",{about},{ended},{kept},{hashes}}}')
+    bill = reopened(tmp_path).bill("trial-1", 1, MORNING)
+    assert (bill.calls, bill.usage, bill.cost_complete) == (2, Usage(1007, 101, 5, 6), True)
+    assert reopened(tmp_path).entries("trial-1", 1)[1]["details"] == {"reasoning": 1}
+
+
 def test_fields_of_a_newer_version_are_ignored(tmp_path: Path) -> None:
     a_life(tmp_path, DONE)
     path = a_file(tmp_path)

@@ -3,21 +3,20 @@
 Facts hold times, models, figures and names, never bodies or keys.
 """
 
-import json
-from collections.abc import Callable, Mapping, Set
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from json.encoder import encode_basestring_ascii
-from operator import attrgetter
 from typing import Any
+
+import msgspec
 
 from proctor.api.usage import NO_DETAILS, Usage, UsageDetails
 from proctor.pricing import Price
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Fact:
+class _Fact(
+    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="fact", tag=True
+):
     trial_uid: str
     attempt: int
     at: datetime
@@ -29,8 +28,7 @@ class _Fact:
         return self.run_uid or self.trial_uid
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallOpened(_Fact):
+class CallOpened(_Fact, frozen=True, kw_only=True):
     """A call goes to the model. ``call`` is unique in all ledgers.
 
     Args:
@@ -45,7 +43,7 @@ class CallOpened(_Fact):
     provider: str
     wire_format: str
     role: str = "agent"
-    reserved: Usage = field(default_factory=Usage)
+    reserved: Usage = Usage()
     reserved_usd: Decimal | None = None
 
 
@@ -77,8 +75,7 @@ class Digests:
     response: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallEnded(_Fact):
+class CallEnded(_Fact, frozen=True, kw_only=True):
     """A call is over.
 
     Args:
@@ -124,8 +121,7 @@ class CallEnded(_Fact):
         return not (unanswered and self.provider_failure)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallRefused(_Fact):
+class CallRefused(_Fact, frozen=True, kw_only=True):
     """The gateway refused a call of the agent.
 
     Args:
@@ -139,102 +135,48 @@ class CallRefused(_Fact):
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AccountClosed(_Fact):
+class AccountClosed(_Fact, frozen=True, kw_only=True):
     """No further call of the agent is served."""
 
 
 Fact = CallOpened | CallEnded | CallRefused | AccountClosed
 
-_TYPES: Mapping[str, type[Fact]] = {
-    kind.__name__: kind for kind in (CallOpened, CallEnded, CallRefused, AccountClosed)
-}
+_TO_JSON = msgspec.json.Encoder()
+_FROM_JSON = msgspec.json.Decoder(Fact)
 
 
-_MONEY = ("cost_usd", "reserved_usd")
-_USAGE = ("usage", "reserved")
-_WRITE = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
-
-
-def to_line(fact: Fact) -> str:
+def to_line(fact: Fact) -> bytes:
     """Write a fact as a JSON object with its type as ``fact``; a field at its default is left out.
 
-    A call waits for two of them, so nothing is built but the text.
+    Half a surrogate pair, which a model's name or a provider's words can hold, becomes a question
+    mark: no ledger line is lost for it.
     """
-    kind = type(fact)
-    parts = [_HEADS[kind]]
-    for name, key, default in _FIELDS[kind]:
-        value = getattr(fact, name)
-        if value is not default:
-            parts += (key, _WRITERS.get(type(value), _WRITE)(value))
-    parts.append("}")
-    return "".join(parts)
+    try:
+        return _TO_JSON.encode(fact)
+    except UnicodeEncodeError:
+        return _TO_JSON.encode(msgspec.structs.replace(fact, **_printable(fact)))
 
 
-def _numbers(kind: type[Usage]) -> Callable[[Any], str]:
-    """Writes an object of whole numbers."""
-    names = [one.name for one in fields(kind)]
-    form = "{" + ",".join(f'"{name}":%d' for name in names) + "}"
-    values = attrgetter(*names)
-    return lambda value: form % values(value)
+def _printable(fact: Fact) -> dict[str, Any]:
+    """Its texts as UTF-8 can write them, by name."""
+    values = msgspec.structs.asdict(fact)
+    texts = {name: _as_utf8(value) for name, value in values.items() if isinstance(value, str)}
+    lists = {
+        name: tuple(map(_as_utf8, value))
+        for name, value in values.items()
+        if isinstance(value, tuple)
+    }
+    return texts | lists
 
 
-def _texts(kind: type[PriceNote | Digests]) -> Callable[[Any], str]:
-    """Writes an object of texts, any of which may be None."""
-    names = [one.name for one in fields(kind)]
-    form = "{" + ",".join(f'"{name}":%s' for name in names) + "}"
-    values = attrgetter(*names)
-    return lambda value: form % tuple(map(_text, values(value)))
+def _as_utf8(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()
 
 
-def _text(value: str | None) -> str:
-    return "null" if value is None else encode_basestring_ascii(value)
-
-
-_HEADS: Mapping[type, str] = {kind: f'{{"fact":"{name}"' for name, kind in _TYPES.items()}
-_FIELDS: Mapping[type, tuple[tuple[str, str, Any], ...]] = {
-    kind: tuple((one.name, f',"{one.name}":', one.default) for one in fields(kind))
-    for kind in _TYPES.values()
-}
-_WRITERS: Mapping[type, Callable[[Any], str]] = {
-    str: encode_basestring_ascii,
-    int: str,
-    bool: {True: "true", False: "false"}.__getitem__,
-    datetime: lambda value: f'"{value.isoformat()}"',
-    Decimal: lambda value: f'"{value:f}"',
-    Usage: _numbers(Usage),
-    UsageDetails: lambda value: _WRITE(value.known()),
-    PriceNote: _texts(PriceNote),
-    Digests: _texts(Digests),
-}
-
-
-ONLY_IN_ENTRIES = frozenset({"details", "price", "digests"})
-"""What no sum needs: a run's whole ledger is read faster without it."""
-
-
-def from_json(body: Mapping[str, Any], without: Set[str] = frozenset()) -> Fact:
-    """Read what ``to_line`` wrote; unknown keys, and those in ``without``, are ignored.
+def from_line(line: bytes) -> Fact:
+    """Read what ``to_line`` wrote; unknown keys are ignored.
 
     Raises:
-        KeyError, TypeError, ValueError: When it is not a fact.
+        ValueError: When it is not a fact.
     """
-    kind = _TYPES[body["fact"]]
-    names = (name for name, _, _ in _FIELDS[kind])
-    known = {name: body[name] for name in names if name in body and name not in without}
-    known["at"] = datetime.fromisoformat(body["at"])
-    for name in _USAGE:
-        if known.get(name) is not None:
-            known[name] = Usage(**known[name])
-    for name in _MONEY:
-        if known.get(name) is not None:
-            known[name] = Decimal(known[name])
-    if "details" in known:
-        known["details"] = UsageDetails(**known["details"])
-    if known.get("price") is not None:
-        known["price"] = PriceNote(**known["price"])
-    if known.get("digests") is not None:
-        known["digests"] = Digests(**known["digests"])
-    if "tools" in known:
-        known["tools"] = tuple(known["tools"])
-    return kind(**known)
+    return _FROM_JSON.decode(line)

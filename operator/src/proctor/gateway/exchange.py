@@ -77,26 +77,24 @@ class Exchange:
     async def _pass_on(self, http: web.Request, answer: Answer) -> web.StreamResponse:
         is_stream, encoding = answer.is_stream, answer.header("content-encoding")
         relay = self._relay if is_stream and not encoding else None
-        response = web.StreamResponse(status=answer.status, headers=_headers(answer, relay))
+        out = _Out(http, answer, relay, self._client_idle_seconds)
         self._status = answer.status
         self._miss = answer.miss
         self._meter = self._forward.wire_format.meter(is_stream)
         self._decoder, self._is_plain = Decoder(encoding), not encoding
         in_pieces = is_stream or (self._forward.request.stream and answer.status < 400)
-        out = _Out(http, response, self._client_idle_seconds)
-        await response.prepare(http)
         try:
-            await (self._stream(answer, relay, out) if in_pieces else self._body(answer, out))
+            if not in_pieces:
+                return await out.end(await self._body(answer, out))
+            await out.begin()
+            await self._stream(answer, relay, out)
+            return await out.end()
         except TimeoutError:
             # A client that takes nothing has gone without a word.
-            _cut(http)
-            return response
+            return await out.cut()
         except CutError as error:
             self._failure = str(error)
-            _cut(http)
-            return response
-        await response.write_eof()
-        return response
+            return await out.cut()
 
     async def _stream(self, answer: Answer, relay: Relay | None, out: "_Out") -> None:
         async for chunk in answer.body:
@@ -122,7 +120,8 @@ class Exchange:
                 meter.feed(piece)
         return meter.is_over
 
-    async def _body(self, answer: Answer, out: "_Out") -> None:
+    async def _body(self, answer: Answer, out: "_Out") -> bytes:
+        """Pass a body on, but for its last piece: the call is settled by then."""
         last = b""
         async for chunk in answer.body:
             self._read(chunk)
@@ -131,7 +130,7 @@ class Exchange:
             last = chunk
         self._came_whole = True
         self._settle()
-        await out.write(last)
+        return last
 
     def _settle(self) -> None:
         if not self._is_settled:
@@ -178,30 +177,54 @@ class _Out:
     """The way to the client."""
 
     def __init__(
-        self, http: web.Request, response: web.StreamResponse, idle_seconds: float
+        self, http: web.Request, answer: Answer, relay: Relay | None, idle_seconds: float
     ) -> None:
         self._http = http
-        self._response = response
+        self._status = answer.status
+        self._headers = _headers(answer, relay)
         self._idle_seconds = idle_seconds
+        self._response: web.StreamResponse | None = None
+
+    async def begin(self) -> web.StreamResponse:
+        """Send the head, if that has not been done."""
+        if self._response is None:
+            self._response = web.StreamResponse(status=self._status, headers=self._headers)
+            await self._response.prepare(self._http)
+        return self._response
 
     async def write(self, chunk: bytes) -> None:
         """Write; only a client that is behind can keep it waiting, and needs a timer."""
-        transport = self._http.transport
+        response, transport = self._response or await self.begin(), self._http.transport
         behind = 0 if transport is None else transport.get_write_buffer_size()
         if behind + len(chunk) < _NEVER_WAITS_BYTES:
-            await self._response.write(chunk)
+            await response.write(chunk)
             return
         async with asyncio.timeout(self._idle_seconds):
-            await self._response.write(chunk)
+            await response.write(chunk)
+
+    async def end(self, last: bytes = b"") -> web.StreamResponse:
+        """Write the last piece.
+
+        When it is the first as well it goes in one write with the head: a write costs as much as
+        all that is read from a usual answer.
+        """
+        if self._response is None and len(last) < _NEVER_WAITS_BYTES:
+            return web.Response(status=self._status, headers=self._headers, body=last)
+        if last:
+            await self.write(last)
+        response = await self.begin()
+        await response.write_eof()
+        return response
+
+    async def cut(self) -> web.StreamResponse:
+        """End the connection: a client must not take half an answer for a whole one."""
+        response = await self.begin()
+        if self._http.transport is not None:
+            self._http.transport.close()
+        return response
 
 
 def _headers(answer: Answer, relay: Relay | None) -> list[tuple[str, str]]:
     if relay is None:
         return list(answer.headers)
     return [(name, value) for name, value in answer.headers if name.lower() != "content-length"]
-
-
-def _cut(http: web.Request) -> None:
-    """End the connection, so that a client cannot take half an answer for a whole one."""
-    if http.transport is not None:
-        http.transport.close()

@@ -7,18 +7,17 @@ line end, so that one that a kill tore apart spoils no other.
 """
 
 import fcntl
-import json
 import os
 import re
 import shutil
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
 from proctor.api.errors import PlatformError
-from proctor.gateway.events import ONLY_IN_ENTRIES, Fact, from_json, to_line
+from proctor.gateway.events import Fact, from_line, to_line
 
 _SUFFIX = ".jsonl"
 _MOST_OPEN = 128
@@ -84,7 +83,7 @@ class FolderJournal:
     def append(self, fact: Fact) -> None:
         """Write one line."""
         file, path = self._file(fact.run, fact.trial_uid, fact.attempt)
-        line = f"\n{to_line(fact)}".encode()
+        line = b"\n" + to_line(fact)
         written = os.write(file, line)
         self._dirty.add(path)
         if written != len(line):
@@ -93,7 +92,7 @@ class FolderJournal:
     def of_run(self, run: str) -> Iterator[Fact]:
         """Everything of a run."""
         for path in sorted((self._folder / _checked(run)).glob(f"*{_SUFFIX}")):
-            yield from self._read(path, ONLY_IN_ENTRIES)
+            yield from self._read(path)
 
     def of_attempt(self, run: str, trial_uid: str, attempt: int) -> Iterator[Fact]:
         """Everything of one attempt."""
@@ -144,13 +143,13 @@ class FolderJournal:
     def _path(self, run: str, trial_uid: str, attempt: int) -> Path:
         return self._folder / _checked(run) / f"{_checked(trial_uid)}.{attempt}{_SUFFIX}"
 
-    def _read(self, path: Path, without: Set[str] = frozenset()) -> Iterator[Fact]:
+    def _read(self, path: Path) -> Iterator[Fact]:
         for line in path.read_bytes().splitlines():
             if not line:
                 continue
             try:
-                yield from_json(json.loads(line), without)
-            except (KeyError, TypeError, ValueError, ArithmeticError):
+                yield from_line(line)
+            except ValueError:
                 self.unreadable += 1
 
 

@@ -10,9 +10,14 @@ from proctor.wire.format import NO_FIGURES, Figures, Reading, RequestError
 MAX_BODY_BYTES = 32 * 1024 * 1024
 """A larger JSON answer is not read for usage figures."""
 
+MOST_COUNTED = 2**53
+"""A larger figure counts nothing that was: it is none, and no sum of such leaves 64 bits."""
+
 
 def json_object(data: bytes | str) -> Mapping[str, Any] | None:
     """Parse a JSON object; None when it is none."""
+    if data[:1] in ("[", b"["):  # a list, or OpenAI's [DONE]
+        return None
     try:
         body = json.loads(data)
     except (ValueError, RecursionError):
@@ -77,12 +82,12 @@ def text(value: object) -> str:
 
 
 def is_count(value: object) -> TypeGuard[int]:
-    """Whether it is a whole number of 0 or more."""
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    """Whether it is a whole number from 0 to ``MOST_COUNTED``."""
+    return type(value) is int and 0 <= value <= MOST_COUNTED
 
 
 def count(value: object) -> int:
-    """The whole number of 0 or more; anything else is 0."""
+    """The count; anything else is 0."""
     return value if is_count(value) else 0
 
 

@@ -9,6 +9,8 @@ from proctor.wire.fields import write_json
 MAX_EVENT_BYTES = 8 * 1024 * 1024
 """A larger event is skipped: it is no usage figure, and memory stays bounded."""
 
+_NAME = re.compile(rb"(?:event: [^\n]*)?")
+
 
 class EventParser:
     """Cuts a byte stream into the data of its events; any chunking, all three line ends."""
@@ -23,10 +25,11 @@ class EventParser:
 
     def feed(self, chunk: bytes) -> Iterator[str]:
         """Give the data of each event that ended in ``chunk``; events without data are none."""
-        if _is_one_event(chunk) and not (
-            self._rest or self._data or self._skipping or self._after_return
-        ):
-            yield chunk[6:-2].decode("utf-8", errors="replace")
+        is_clean = not (self._rest or self._data or self._skipping or self._after_return)
+        is_usual = chunk.endswith(b"\n\n") and b"\r" not in chunk and b"\n\n\n" not in chunk
+        if is_clean and is_usual:
+            for event in chunk[:-2].split(b"\n\n"):
+                yield from self._whole_event(event)
             return
         if self._after_return and chunk:
             # The carriage return before it was the first half of this CRLF.
@@ -40,6 +43,16 @@ class EventParser:
         for line in lines:
             yield from self._line(self._whole(line))
         self._keep(last)
+
+    def _whole_event(self, event: bytes) -> Iterator[str]:
+        """The data of an event that came in one piece: one line after its name, nearly always."""
+        name, _, last = event.rpartition(b"\n")
+        if last.startswith(b"data: ") and _NAME.fullmatch(name):
+            yield last[6:].decode("utf-8", errors="replace")
+            return
+        for line in event.split(b"\n"):
+            yield from self._line(line)
+        yield from self._line(b"")
 
     def _whole(self, line: bytes) -> bytes:
         """A line with what came of it in earlier chunks."""
@@ -76,16 +89,6 @@ class EventParser:
             self._data, self._skipping = [], True
             return
         self._data.append(value.removeprefix(b" "))
-
-
-def _is_one_event(chunk: bytes) -> bool:
-    """Whether it is nothing but one event of one line, as most chunks of most streams are."""
-    return (
-        chunk.startswith(b"data: ")
-        and chunk.find(b"\n") == len(chunk) - 2
-        and chunk.endswith(b"\n\n")
-        and b"\r" not in chunk
-    )
 
 
 _EVENT_END = re.compile(rb"\n\n|\r\r|\r\n\r\n")
