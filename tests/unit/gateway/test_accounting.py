@@ -20,6 +20,12 @@ class Bench:
         async with self._client.get(f"{self.gateway.url}{path}", headers=headers) as response:
             return response.status, await response.json()
 
+    async def close(self, key: str) -> int:
+        headers = {"authorization": f"Bearer {key}"}
+        url = f"{self.gateway.url}/proctor/v1/close"
+        async with self._client.post(url, headers=headers) as response:
+            return response.status
+
     async def call(self, key: str) -> int:
         body = {"model": MODEL, "messages": [{"role": "user", "content": "hi"}]}
         url = f"{self.gateway.url}/v1/messages"
@@ -53,7 +59,21 @@ async def test_a_ledger_without_a_call_is_zero_in_the_accounts_mode(bench: Bench
     assert body["entries"] == []
 
 
-async def test_an_agent_can_neither_read_nor_close_its_ledger(bench: Bench) -> None:
+async def test_the_runner_ends_the_agents_calls_by_the_agents_own_key(bench: Bench) -> None:
+    assert await bench.call(bench.keys.agent) == 200
+    assert [await bench.close(bench.keys.agent) for _ in range(2)] == [204, 204]
+    assert await bench.call(bench.keys.agent) == 402
+    assert await bench.call(bench.keys.judge) == 200
+    _, body = await bench.get("/proctor/v1/ledger", bench.keys.judge)
+    assert (body["bill"]["calls"], body["bill"]["judge_calls"]) == (1, 1)
+
+
+async def test_only_who_has_an_account_closes_it(bench: Bench) -> None:
+    assert await bench.close("proctor-agent-of-nobody") == 401
+    assert await bench.call(bench.keys.agent) == 200
+
+
+async def test_an_agent_cannot_read_its_ledger(bench: Bench) -> None:
     assert await bench.get("/proctor/v1/ledger", bench.keys.agent) == (
         403,
         {"error": "only grade reads the ledger"},

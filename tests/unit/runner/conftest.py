@@ -24,8 +24,12 @@ def listener():
 
 @pytest.fixture
 def gateway():
-    """Starts a server that answers the ledger's question; ``gateway(bill, entries, key)``."""
+    """Starts a server that answers the ledger's questions; ``gateway(bill, entries, key)``.
+
+    ``gateway.closed`` has the answers to those who asked it to close an account.
+    """
     servers = []
+    closed = []
 
     def start(bill, entries=(), key=None, failures=0):
         answers = [503] * failures
@@ -42,6 +46,15 @@ def gateway():
                 self.end_headers()
                 self.wfile.write(body)
 
+            def do_POST(self):
+                allowed = self.headers["Authorization"] == f"Bearer {key}"
+                status = answers.pop() if answers else 204 if allowed else 401
+                if self.path != "/proctor/v1/close":
+                    status = 404
+                closed.append(status)
+                self.send_response(status)
+                self.end_headers()
+
             def log_message(self, *_):
                 pass
 
@@ -50,6 +63,7 @@ def gateway():
         servers.append(server)
         return f"http://127.0.0.1:{server.server_port}"
 
+    start.closed = closed
     yield start
     for server in servers:
         server.shutdown()

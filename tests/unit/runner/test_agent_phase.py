@@ -4,6 +4,7 @@ import pytest
 
 from builders_runner import a_file, a_shell, agent_orders
 from proctor.api.report import EXIT_NOT_STARTED
+from proctor.api.usage import Bill
 
 
 def test_honest_agent_leaves_its_files_a_report_and_a_transcript(folders):
@@ -16,16 +17,49 @@ def test_honest_agent_leaves_its_files_a_report_and_a_transcript(folders):
     assert [event["event"] for event in folders.events()] == ["AgentStart", "AgentEnd"]
 
 
-def test_agent_gets_the_gateway_under_the_names_that_clients_look_for(folders, tmp_path, listener):
-    key = tmp_path / "key"
-    key.write_text("secret-1\n")
+@pytest.fixture
+def key(tmp_path):
+    path = tmp_path / "key"
+    path.write_text("secret-1\n")
+    return path
+
+
+def test_the_agents_key_ends_with_the_agent(folders, gateway, key):
+    url = gateway(Bill(), key="secret-1")
+
+    ended = folders.agent(agent_orders("true"), "--gateway", url, "--key-file", str(key))
+
+    assert (ended.code, gateway.closed) == (0, [204])
+    assert "stays open" not in ended.out
+
+
+def test_a_key_that_cannot_be_ended_is_told_and_not_shown(folders, gateway, key):
+    url = gateway(Bill(), key="another")
+
+    ended = folders.agent(agent_orders("true"), "--gateway", url, "--key-file", str(key))
+
+    assert (ended.code, gateway.closed) == (0, [401])
+    assert "the agent's account at the gateway stays open until grade: 401" in ended.out
+    assert "secret-1" not in ended.out
+
+
+def test_a_key_that_no_agent_had_is_left_alone(folders, gateway, key):
+    url = gateway(Bill(), key="secret-1")
+
+    folders.agent(agent_orders(agent="none"), "--gateway", url, "--key-file", str(key))
+
+    assert gateway.closed == []
+
+
+def test_agent_gets_the_gateway_under_the_names_that_clients_look_for(folders, gateway, key):
+    url = gateway(Bill(), key="secret-1")
     script = 'echo "$ANTHROPIC_BASE_URL $ANTHROPIC_API_KEY $OPENAI_BASE_URL $PROCTOR_MODEL" > env'
     orders = agent_orders(script, model="m-1")
 
-    ended = folders.agent(orders, "--gateway", f"{listener}/", "--key-file", str(key))
+    ended = folders.agent(orders, "--gateway", f"{url}/", "--key-file", str(key))
 
     assert ended.code == 0, ended.err
-    expected = f"{listener} secret-1 {listener}/v1 m-1\n"
+    expected = f"{url} secret-1 {url}/v1 m-1\n"
     assert (folders.workspace / "env").read_text() == expected
 
 

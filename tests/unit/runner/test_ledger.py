@@ -1,7 +1,7 @@
 from decimal import Decimal
 
 from proctor.api.usage import Bill
-from proctor.runner.ledger import read_ledger
+from proctor.runner.ledger import close_account, read_ledger
 
 
 def test_ledger_is_the_gateways_bill_and_entries(gateway):
@@ -50,3 +50,19 @@ def test_words_of_a_provider_are_made_plain(gateway):
 
     assert ledger.bill.provider_error.startswith("??[2Jxxx")
     assert len(ledger.bill.provider_error) == 300
+
+
+def test_an_account_is_closed_by_its_own_key(gateway):
+    assert close_account(gateway(Bill(), key="own"), "own") is None
+    assert gateway.closed == [204]
+
+
+def test_a_gateway_that_is_busy_is_asked_again_to_close_an_account(gateway):
+    assert close_account(gateway(Bill(), key="own", failures=2), "own", pause_seconds=0) is None
+    assert gateway.closed == [503, 503, 204]
+
+
+def test_an_account_that_cannot_be_closed_is_told(gateway):
+    assert "503" in close_account(gateway(Bill(), failures=9), "own", pause_seconds=0)
+    assert "401" in close_account(gateway(Bill(), key="own"), "wrong", pause_seconds=0)
+    assert "Refused" in close_account("http://127.0.0.1:1", "own", pause_seconds=0)

@@ -39,6 +39,21 @@ class Accounting:
             {"bill": account_bill(ledger, account).to_json(), "entries": entries}
         )
 
+    async def close(self, http: web.Request) -> web.Response:
+        """``POST /proctor/v1/close``, by either key of an attempt: its agent's calls are over.
+
+        The runner sends it when the agent has ended. An agent that does harms only itself.
+        """
+        try:
+            found = await holder(self._service.accounts, http)
+            if isinstance(found, Operator):
+                raise CallError(403, "this key has no account")
+            self._service.ledger.close(found.account)
+            self._service.admission.look_again(found.account.run)
+        except (CallError, PlatformError, OSError) as error:
+            return _failure(error)
+        return web.Response(status=204)
+
     async def bill(self, http: web.Request) -> web.Response:
         """``GET /proctor/v1/bills/{trial_uid}/{attempt}?run=UID&since=TIME``, by the operator.
 

@@ -24,6 +24,7 @@ def application(service: Service) -> web.Application:
         app.router.add_get(f"/{version}/models", calls.gemini_models)
         app.router.add_get(f"/{version}/models/{{target:.+}}", calls.gemini_models)
     app.router.add_get("/proctor/v1/ledger", accounting.ledger)
+    app.router.add_post("/proctor/v1/close", accounting.close)
     app.router.add_get("/proctor/v1/bills/{trial_uid}/{attempt}", accounting.bill)
     app.router.add_get("/proctor/v1/runs/{run_uid}", accounting.spending)
     return app

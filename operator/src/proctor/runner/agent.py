@@ -83,6 +83,8 @@ def run_agent(places: AgentPlaces) -> None:
     if report.status == "completed":
         report = _hand_over(places, prepared, report)
     _freeze(places, prepared.redactor)
+    if report.started:
+        _close_account(places, prepared)
     checks = _check(places, prepared, report)
     report = redacted_report(replace(report, memory_kills=watch.kills), prepared.redactor)
     wipe(places.evidence)
@@ -202,6 +204,18 @@ def _check(places: AgentPlaces, prepared: _Prepared, report: AgentReport) -> Che
     checks = check_in_place(prepared.loop, replace(prepared.place, env=env), folders)
     empty_shared_memory()
     return checks
+
+
+def _close_account(places: AgentPlaces, prepared: _Prepared) -> None:
+    """From here on the key is worth nothing: checks may run what the agent left."""
+    if places.gateway is None or prepared.key is None:
+        return
+    from proctor.runner.ledger import close_account  # http.client: not for the phase's start
+
+    problem = close_account(places.gateway, prepared.key)
+    if problem is not None:
+        said = prepared.redactor.text(printable(problem))
+        print(f"the agent's account at the gateway stays open until grade: {said}", flush=True)
 
 
 def _freeze(places: AgentPlaces, redactor: Redactor) -> None:
