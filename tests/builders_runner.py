@@ -131,7 +131,7 @@ class TrialFolders:
         ]
         return run_phase("agent", *arguments, *more, prefix=prefix, secrets=secrets)
 
-    def checks(self, orders: ChecksOrders, *, prefix: Sequence[str] = ()) -> Ended:
+    def checks(self, orders: ChecksOrders, *more: str, prefix: Sequence[str] = ()) -> Ended:
         arguments = [
             *("--orders", self.orders("checks", orders.to_json())),
             *("--frozen-workspace", str(self.workspace)),
@@ -141,7 +141,7 @@ class TrialFolders:
             *("--evidence", str(self.checks_evidence)),
             *("--scratch", str(self.scratch)),
         ]
-        return run_phase("checks", *arguments, prefix=prefix)
+        return run_phase("checks", *arguments, *more, prefix=prefix)
 
     @contextlib.contextmanager
     def loop(self, orders: ChecksOrders) -> Iterator[tuple[str, ...]]:
