@@ -91,7 +91,7 @@ class Redactor:
         """JSON, or lines of it, with the texts in it redacted; it stays JSON.
 
         Numbers stay as they are, whatever their digits: they are not texts. A text that is base64,
-        as what commands print is in evidence, is looked at decoded: it may hold any form of a value.
+        as what commands print is in evidence, is looked at decoded: it may hold any form.
         """
         data = _ENCODED.sub(self._encoded, data)
         if not any(needle in data for needle, _ in self._bytes) and b"eyJ" not in data:
