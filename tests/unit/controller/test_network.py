@@ -402,6 +402,14 @@ async def test_the_pass_is_a_file_of_agent_checks_and_grade_and_no_part_of_the_p
     assert trial["status"]["outcome"] == "Passed"
 
 
+async def test_loop_knows_the_pass_too_where_checks_run_in_place(with_proxy):
+    await with_proxy.apply(run_body(sandbox={**LISTED, "checks": "InPlace"}, tasks=[COMMAND_TASK]))
+    (pod,) = with_proxy.pods()
+    loop = container(pod, "loop")
+    assert "--egress-pass-file" in loop["command"]
+    assert "/var/run/proctor/egress" in [one["mountPath"] for one in loop["volumeMounts"]]
+
+
 async def test_trials_of_other_modes_get_no_pass(with_proxy):
     await with_proxy.apply(run_body())
     (pod,) = with_proxy.pods()

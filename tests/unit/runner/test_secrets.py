@@ -165,6 +165,19 @@ def test_grade_takes_the_pass_out_of_verdict_log_record_and_artifacts(folders, b
         assert header(PASS) not in said
 
 
+def test_checks_in_place_and_loop_do_not_name_the_pass_either(folders, by_proxy):
+    script = f"{SHOW_PASS}; mkfifo $p; ln -s /proc ${{p}}-link"
+    orders = checks_orders(some_commands("echo $HTTPS_PROXY"))
+
+    with folders.loop(orders, *by_proxy[2:]) as loop:
+        ended = folders.agent(agent_orders(script), *loop, *by_proxy)
+
+    said = (folders.root / "loop.log").read_text()
+    assert "left out proctor:[redacted:egress pass]" in said
+    assert "taken away proctor:[redacted:egress pass]-link" in ended.out
+    assert PASS not in said + ended.out + ended.err
+
+
 def test_without_the_pass_grade_would_have_kept_it(folders, by_proxy):
     """So that the test above can fail."""
     folders.agent(agent_orders(SHOW_PASS), *by_proxy)

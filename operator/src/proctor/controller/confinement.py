@@ -10,7 +10,7 @@ from proctor.controller.settings import NetworkSettings
 FINDING = "/dev/termination-log"
 PASS_VOLUME, PASS_FOLDER = "egress-pass", "/var/run/proctor/egress"
 PASS_WORDS = ("--egress-pass-file", f"{PASS_FOLDER}/pass")
-"""Where the pass is, as arguments of every phase that has it: ``grade`` takes it out of records."""
+"""Where the pass is, as arguments of every phase that has it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -181,9 +181,7 @@ def grade(sandbox: Sandbox, owner: TrialObject, attempt: int) -> dict[str, Any]:
     elif sandbox.cell.orders.checks is not None:
         command += ["--checks-evidence", "/evidence/checks"]
         mounts.append(mount("checks-evidence", "/evidence/checks", read_only=True))
-    if sandbox.cell.egress.mode is EgressMode.ALLOW_LIST:
-        command += PASS_WORDS
-        mounts.append(_pass_mount())
+    show_pass(sandbox, command, mounts)
     if sandbox.cell.needs_model:
         command += _gateway(sandbox, "judge")
         mounts.append(mount("judge-token", "/var/run/proctor/judge", read_only=True))
@@ -197,6 +195,13 @@ def grade(sandbox: Sandbox, owner: TrialObject, attempt: int) -> dict[str, Any]:
         mounts.append(mount("results-token", "/var/run/proctor/results", read_only=True))
     own = {**_trusted(sandbox, GRADE), **_env(sandbox, grade_secret_folders(sandbox.cell.pod))}
     return {**own, "command": command, "volumeMounts": mounts}
+
+
+def show_pass(sandbox: Sandbox, command: list[str], mounts: list[dict[str, Any]]) -> None:
+    """Let a container that uses no proxy know the pass, to take it out of what it says."""
+    if sandbox.cell.egress.mode is EgressMode.ALLOW_LIST:
+        command += PASS_WORDS
+        mounts.append(_pass_mount())
 
 
 def _by_proxy(sandbox: Sandbox, command: list[str], mounts: list[dict[str, Any]]) -> None:

@@ -68,13 +68,21 @@ def _fill(parsed: argparse.Namespace) -> FillPlaces:
 
 def _add_loop(parser: argparse.ArgumentParser) -> None:
     _add_common(parser)
+    _add_pass(parser)
     parser.add_argument("--kept", type=Path, required=True, metavar="DIR")
     parser.add_argument("--handshake", type=Path, required=True, metavar="DIR")
     parser.add_argument("--port", type=int, required=True)
 
 
 def _loop(parsed: argparse.Namespace) -> LoopPlaces:
-    return LoopPlaces(parsed.orders, parsed.workspace, parsed.kept, parsed.handshake, parsed.port)
+    return LoopPlaces(
+        orders=parsed.orders,
+        workspace=parsed.workspace,
+        kept=parsed.kept,
+        handshake=parsed.handshake,
+        port=parsed.port,
+        pass_file=parsed.egress_pass_file,
+    )
 
 
 def _add_common(parser: argparse.ArgumentParser) -> None:

@@ -107,13 +107,17 @@ class InPlace:
 
 @dataclass(frozen=True, slots=True)
 class LoopPlaces:
-    """For ``loop``. ``kept``: its own folder; ``handshake``: shared with ``agent``."""
+    """For ``loop``. ``kept``: its own folder; ``handshake``: shared with ``agent``.
+
+    ``pass_file`` as in ``GradePlaces``.
+    """
 
     orders: Path
     workspace: Path
     kept: Path
     handshake: Path
     port: int
+    pass_file: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
