@@ -95,6 +95,23 @@ async def test_nobody_puts_it_right_and_the_run_ends_with_the_reason():
     assert world.run()["status"]["trials"]["errored"] == 1
 
 
+async def test_one_that_was_put_right_is_not_blamed_for_what_keeps_the_run_waiting_after_it():
+    world = World()
+    world.cluster.plant(SERVICE_ACCOUNTS, an_account(secrets=[{"name": "mine"}]))
+    await world.apply(run_body(failurePolicy={"pendingTimeoutSeconds": 60}))
+    world.cluster.delete_now((SERVICE_ACCOUNTS.plural, NAMESPACE, "proctor-trial"))
+
+    def refuse(verb, kind, body):
+        if (verb, kind.plural) == ("create", "pods"):
+            raise RefusedError(403, "Forbidden", "pods is forbidden: exceeded quota: team")
+
+    world.cluster.before_write = refuse
+    for _ in range(6):
+        await world.later(16)
+    assert progressing(world)[0] == "QuotaExceeded"
+    assert world.condition("Complete")[0] == "False"
+
+
 async def test_one_that_somebody_removes_is_made_again_before_the_next_trial():
     world = World()
     await world.apply(run_body(repeats=2, parallelism=1))

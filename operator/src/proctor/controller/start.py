@@ -79,12 +79,12 @@ class Starter:
         try:
             async with self.shared:
                 await self._account(planned.key.namespace, memory)
+                memory.unfit_since = None
                 await self._config_maps(planned, start, memory)
                 await self.network.keep(planned.key.namespace, (mode,))
                 confinement = await self.network.confinement(mode)
             trial = await self._trial(planned, start, confinement)
             await self._pod(planned, start, trial, confinement)
-            memory.unfit_since = None
         except NetworkNotReadyError as error:
             memory.stuck = not_ready(error, now)
         except RefusedError as error:
