@@ -17,7 +17,7 @@ for root in ("/var/run", "/run", "/proc", "/proctor-orders", "/evidence", "/home
             try:
                 number = os.open(os.path.join(folder, name), os.O_RDONLY | os.O_NONBLOCK)
                 with open(number, "rb") as file:
-                    texts.append(file.read(1 << 18))
+                    texts.append(file.read(1 << 18) or b"")
             except OSError:
                 continue
 tokens = sorted({token.decode() for text in texts for token in TOKEN.findall(text)})

@@ -1,6 +1,8 @@
 # There is no network: the package and its repository are made here.
 set -e
-mkdir -p tinytool/DEBIAN tinytool/usr/bin /srv/repository
+mkdir -p /srv/build /srv/repository
+cd /srv/build
+mkdir -p tinytool/DEBIAN tinytool/usr/bin
 cat > tinytool/DEBIAN/control <<END
 Package: tinytool
 Version: 1.0
