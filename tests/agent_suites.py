@@ -11,11 +11,14 @@ import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import yaml
 
 Where = Literal["cluster", "local"]
+Group = Literal["", "keys", "open", "proxy", "root"]
+"""What an agent is given besides a namespace: tokens of others, mode Open with a network outside,
+the egress proxy, a namespace that admits root."""
 
 NEEDLE = "NEEDLE"
 """In a declaration this stands for the task's needle."""
@@ -48,6 +51,7 @@ class SuiteAgent:
         task: Further fields of its task.
         needs: Programs without which it is left out on a laptop.
         enforced: Only where NetworkPolicies are enforced.
+        group: What it needs besides a namespace: the test that gives it runs all such agents.
     """
 
     name: str
@@ -62,6 +66,7 @@ class SuiteAgent:
     task: Mapping[str, Any] | None = None
     needs: tuple[str, ...] = ()
     enforced: bool = False
+    group: Group = ""
 
     @property
     def task_name(self) -> str:
@@ -91,6 +96,7 @@ def load(folder: Path) -> tuple[SuiteAgent, ...]:
 def _load(path: Path) -> SuiteAgent:
     (script,) = (p for p in path.parent.glob(f"{path.stem}.*") if p != path)
     body = yaml.safe_load(path.read_text())
+    assert body.get("group", "") in get_args(Group), f"{path}: no test runs this group"
     agent = SuiteAgent(name=path.stem, script=script, tries=body.pop("tries"), by=body.pop("by"))
     for name in ("where", "outcomes", "criteria", "needs"):
         if name in body:
@@ -98,9 +104,16 @@ def _load(path: Path) -> SuiteAgent:
     return replace(agent, **body)
 
 
+def of_cluster(suite: Literal["attacks", "honest"], group: Group = "") -> tuple[SuiteAgent, ...]:
+    """Those of a suite that run on a cluster and need just this."""
+    agents = load(Path(__file__).parent / suite / "agents")
+    return tuple(one for one in agents if "cluster" in one.where and one.group == group)
+
+
 def runs_locally(agent: SuiteAgent) -> bool:
     """Whether it is for a laptop, and this one has what it needs."""
-    return "local" in agent.where and not agent.enforced and all(map(shutil.which, agent.needs))
+    is_plain = not agent.enforced and not agent.group
+    return "local" in agent.where and is_plain and all(map(shutil.which, agent.needs))
 
 
 def needle_of(seed: str, name: str) -> str:
@@ -111,7 +124,10 @@ def needle_of(seed: str, name: str) -> str:
 def spec_of(
     agents: Iterable[SuiteAgent], seed: str, words: Mapping[str, str] = NO_WORDS
 ) -> dict[str, Any]:
-    """The spec of an EvalRun with a task for each agent; ``words`` are put in like the needle."""
+    """The spec of an EvalRun with a task for each agent; ``words`` are put in like the needle.
+
+    A word may stand for any text, JSON included.
+    """
     return {
         "agent": {"type": "command"},
         "tasks": [_task(agent, {NEEDLE: needle_of(seed, agent.name), **words}) for agent in agents],
@@ -124,16 +140,20 @@ def spec_of(
 
 
 def with_controls(agents: Sequence[SuiteAgent], honest: SuiteAgent) -> tuple[SuiteAgent, ...]:
-    """The agents, and for each set of criteria one that knows the answer: it must pass.
+    """The agents, and for each set of criteria and place of checks one that knows the answer.
 
-    So that no check is one that nobody could pass. Those with a pass of their own need none.
+    It must pass, so that no check is one that nobody could pass. Those with a pass of their own
+    need none.
     """
     controls = {}
     for agent in agents:
         if "Passed" not in agent.outcomes:
-            digest = hashlib.sha256(json.dumps(agent.criteria).encode()).hexdigest()[:8]
-            files = (agent.task or {}).get("reference", {})
-            task = {"prompt": NEEDLE, **({"reference": files} if files else {})}
+            own = agent.task or {}
+            checks = own.get("sandbox", {}).get("checks", "Separate")
+            same = json.dumps([checks, agent.criteria]).encode()
+            digest = hashlib.sha256(same).hexdigest()[:8]
+            hidden = {"reference": own["reference"]} if "reference" in own else {}
+            task = {"prompt": NEEDLE, "sandbox": {"checks": checks}, **hidden}
             controls[digest] = replace(
                 honest, name=f"{KNOWS}-{digest}", criteria=agent.criteria, task=task
             )
@@ -157,7 +177,7 @@ def _task(agent: SuiteAgent, words: Mapping[str, str]) -> dict[str, Any]:
     }
     text = json.dumps(task)
     for word, meaning in words.items():
-        text = text.replace(word, meaning)
+        text = text.replace(word, json.dumps(meaning)[1:-1])
     filled: dict[str, Any] = json.loads(text)
     filled["workspace"]["files"].append({"path": file, "content": agent.script.read_text()})
     return filled

@@ -131,7 +131,7 @@ class TrialFolders:
         ]
         return run_phase("agent", *arguments, *more, prefix=prefix, secrets=secrets)
 
-    def checks(self, orders: ChecksOrders, *, prefix: Sequence[str] = ()) -> Ended:
+    def checks(self, orders: ChecksOrders, *more: str, prefix: Sequence[str] = ()) -> Ended:
         arguments = [
             *("--orders", self.orders("checks", orders.to_json())),
             *("--frozen-workspace", str(self.workspace)),
@@ -141,11 +141,11 @@ class TrialFolders:
             *("--evidence", str(self.checks_evidence)),
             *("--scratch", str(self.scratch)),
         ]
-        return run_phase("checks", *arguments, prefix=prefix)
+        return run_phase("checks", *arguments, *more, prefix=prefix)
 
     @contextlib.contextmanager
-    def loop(self, orders: ChecksOrders) -> Iterator[tuple[str, ...]]:
-        """``loop`` as a real process; what the agent's command line says of it."""
+    def loop(self, orders: ChecksOrders, *more: str) -> Iterator[tuple[str, ...]]:
+        """``loop`` as a real process with a log; what the agent's command line says of it."""
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = str(free.getsockname()[1])
         self.handshake.mkdir(exist_ok=True)
@@ -157,8 +157,9 @@ class TrialFolders:
             *("--handshake", str(self.handshake)),
             *("--port", port),
         ]
-        command = (sys.executable, "-m", "proctor.runner", "loop", *arguments)
-        with subprocess.Popen(command) as process:
+        command = (sys.executable, "-m", "proctor.runner", "loop", *arguments, *more)
+        log = (self.root / "loop.log").open("w")
+        with log, subprocess.Popen(command, stdout=log) as process:
             try:
                 yield (
                     *("--loop-port", port),

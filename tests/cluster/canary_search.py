@@ -1,10 +1,13 @@
 """Looks for texts in all containers of a node: environments, command lines, memory, files.
 
+With ``--ended`` it looks at the files that containers left which run no more, instead: the volumes
+of pods, the writable layers of containers, their logs.
+
 Runs as root in a privileged pod that sees the host's processes. Reads what to look for from
-standard input, as JSON ``{name: text}``, so that it is in no command line. Its argument is when the
-texts came to be, in seconds since the epoch: a file that nobody changed since cannot hold them.
-Prints a JSON list of ``[pod UID, container ID, where, name]``. Its own pod finds itself; the caller
-leaves that out.
+standard input, as JSON ``{name: text}``, so that it is in no command line. Its last argument is
+when the texts came to be, in seconds since the epoch: a file that nobody changed since cannot hold
+them. Prints a JSON list of ``[pod UID, container ID, where, name]``, without IDs where a path has
+none. Its own pod finds itself; the caller leaves that out.
 """
 
 import base64
@@ -18,6 +21,13 @@ POD = re.compile(r"pod([0-9a-f]{8}[-_][0-9a-f_-]{27})")
 CONTAINER = re.compile(r"([0-9a-f]{64})")
 CHUNK = 4 << 20
 LEFT_OUT = ("proc", "sys")
+NODE = "/proc/1/root"
+LEFT_BEHIND = {
+    "volumes": "/var/lib/kubelet/pods",
+    "layers": "/var/lib/containerd/io.containerd.snapshotter.v1.overlayfs/snapshots",
+    "logs": "/var/log/pods",
+}
+UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 
 def forms(text):
@@ -121,9 +131,24 @@ def search_files(pid, place, wanted, since):
         yield from ((*place, inside, name) for name in names)
 
 
+def search_left_behind(wanted, since):
+    for kind, folder in LEFT_BEHIND.items():
+        if not os.path.isdir(NODE + folder):
+            continue
+        yield "", "", kind, "searched"
+        for path, inside in files_below(NODE + folder, since):
+            try:
+                names = found_in(blocks_of_file(path), wanted)
+            except OSError:
+                continue
+            uid = UID.search(inside)
+            yield from ((uid[0] if uid else "", "", f"{kind}{inside}", name) for name in names)
+
+
 def main():
     wanted = {name: forms(text) for name, text in json.load(sys.stdin).items()}
-    print(json.dumps(sorted(set(search(wanted, float(sys.argv[1]))))))
+    look = search_left_behind if "--ended" in sys.argv else search
+    print(json.dumps(sorted(set(look(wanted, float(sys.argv[-1]))))))
 
 
 if __name__ == "__main__":

@@ -1,17 +1,14 @@
 """The attack suite and the honest suite on the cluster: as many trials side by side as fit."""
 
 import uuid
-from pathlib import Path
 
 import pytest
 
 from agent_runs import LINES, run_on_cluster
-from agent_suites import lines, load, with_controls, wrongs
+from agent_suites import lines, of_cluster, with_controls, wrongs
 from cluster.conftest import enforces_policies
 
-TESTS = Path(__file__).parents[1]
-HONEST = [agent for agent in load(TESTS / "honest" / "agents") if "cluster" in agent.where]
-ATTACKS = [agent for agent in load(TESTS / "attacks" / "agents") if "cluster" in agent.where]
+HONEST, ATTACKS = of_cluster("honest"), of_cluster("attacks")
 NETWORK = [agent for agent in ATTACKS if agent.enforced]
 (KNOWS,) = (agent for agent in HONEST if agent.name == "knows")
 
@@ -31,6 +28,19 @@ def test_honest_agents_pass(kube, record_property):
 
     record_property(LINES, lines(HONEST, ended))
     found = wrongs(HONEST, ended)
+    assert not found, "\n".join(f"{name}: {text}" for name, text in found.items())
+
+
+def test_agents_that_are_root_gain_no_more_and_work_as_root(baseline, images, record_property):
+    attacks = with_controls(of_cluster("attacks", "root"), KNOWS)
+    agents = [*attacks, *of_cluster("honest", "root")]
+
+    ended = run_on_cluster(
+        baseline, "root", agents, uuid.uuid4().hex, {"TESTBED": images["testbed"]}
+    )
+
+    record_property(LINES, lines(agents, ended))
+    found = wrongs(agents, ended)
     assert not found, "\n".join(f"{name}: {text}" for name, text in found.items())
 
 

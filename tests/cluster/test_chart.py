@@ -296,6 +296,7 @@ def test_trials_are_told_the_upload_port_and_the_service_has_it():
     settings = operator_settings({"results": {"uploadPort": 9000, "uploadSeconds": 7}})
     assert settings.results.upload_url == "http://proctor-results.system.svc:9000"
     assert settings.results.upload_seconds == 7
+    assert settings.trial.max_record_mib == 256
     service = of_kind(render({"results": {"uploadPort": 9000}}), "Service")["proctor-results"]
     ports = {port["name"]: (port["port"], port["targetPort"]) for port in service["spec"]["ports"]}
     assert ports == {"upload": (9000, 9000), "read": (8081, 8081)}
@@ -306,7 +307,8 @@ def test_without_a_results_server_nothing_of_it_is_left():
     values = {"results": {"enabled": False}, "images": images}
     documents = render(values)
     assert not [one for one in documents if "results" in one["metadata"]["name"]]
-    assert operator_settings(values).results is None
+    settings = operator_settings(values)
+    assert (settings.results, settings.trial.max_record_mib) == (None, None)
 
 
 def test_trials_and_people_never_share_a_port():

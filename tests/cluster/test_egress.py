@@ -7,9 +7,12 @@ import json
 import shlex
 import threading
 import time
+import uuid
 
 import pytest
 
+from agent_runs import LINES, run_on_cluster
+from agent_suites import lines, of_cluster, wrongs
 from cluster.conftest import enforces_policies, has_outside
 from cluster.kube import SMALL, a_command_run
 from cluster.outside import METADATA, PRIVATE, PUBLIC, outside
@@ -105,6 +108,29 @@ def test_a_pod_that_nothing_confines_reaches_all_of_it(kube, image, targets):
 def test_an_open_trial_reaches_the_world_and_names_and_nothing_inside(kube, targets):
     kube.run("wide", reaching(targets, GATEWAY | WORLD, {"mode": "Open"}))
     assert condition(passed(kube, "wide"))["status"] == "True"
+
+
+METADATA_FORMS = ("2852039166", "0xA9FEA9FE", "0251.0376.0251.0376", "169.254.43518",
+                  f"::ffff:{METADATA}")  # fmt: skip
+PRIVATE_FORMS = ("180879365", "0x0AC80005", "012.0310.0.5", f"::ffff:{PRIVATE}")
+
+
+def test_no_way_to_write_an_address_leads_an_open_trial_inside(
+    kube, image, targets, record_property
+):
+    kept = ("gateway-metrics", "operator", "api-server", "kubelet", "another-pod", "metadata",
+            "private")  # fmt: skip
+    inside = [targets[name][1:] for name in kept]
+    inside += [(form, 80) for form in METADATA_FORMS] + [(form, 443) for form in PRIVATE_FORMS]
+    written = {f"{host} {port}": ("tcp", host, port) for host, port in inside}
+    assert seen_from(kube, image, "unconfined-forms", written) == report(written, written)
+    words = {"PLACES": json.dumps({"inside": inside, "outside": [PUBLIC, 80]})}
+    agents = of_cluster("attacks", "open")
+
+    ended = run_on_cluster(kube, "forms", agents, uuid.uuid4().hex, words)
+
+    record_property(LINES, lines(agents, ended))
+    assert wrongs(agents, ended) == {}
 
 
 def test_a_trial_reaches_the_gateway_and_nothing_else(kube, targets):

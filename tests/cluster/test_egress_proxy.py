@@ -2,11 +2,14 @@
 
 import json
 import threading
+import uuid
 
 import pytest
 
+from agent_runs import LINES, run_on_cluster
+from agent_suites import lines, of_cluster, wrongs
 from cluster.conftest import enforces_policies, has_outside
-from cluster.kube import SMALL, a_command_run
+from cluster.kube import SMALL, Kubectl, a_command_run
 from cluster.outside import ANSWER, PRIVATE, PUBLIC, outside
 
 pytestmark = pytest.mark.skipif(
@@ -166,3 +169,22 @@ def test_checks_reach_the_named_hosts_too(kube, named):
     )
     kube.run("checked", spec)
     passed(kube, "checked")
+
+
+def test_no_way_to_write_an_address_leads_inside(kube, system, named, record_property):
+    """The host that it may reach is reached by the same words."""
+    node = system.list("nodes")[0]["status"]["addresses"][0]["address"]
+    api = Kubectl("default").get("service", "kubernetes")["spec"]["clusterIP"]
+    places = {"listed": named["allowed"], "private-name": named["inside"], "private": PRIVATE,
+              "node": node, "api": api}  # fmt: skip
+    words = {
+        "LISTED": named["allowed"],
+        "PRIVATE_NAME": named["inside"],
+        "PLACES": json.dumps(places),
+    }
+    agents = of_cluster("attacks", "proxy")
+
+    ended = run_on_cluster(kube, "inside", agents, uuid.uuid4().hex, words)
+
+    record_property(LINES, lines(agents, ended))
+    assert wrongs(agents, ended) == {}

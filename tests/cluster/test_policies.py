@@ -46,14 +46,7 @@ def trial(kube):
         {"type": "file_exists", "path": "late"},
     )
     kube.run("victim", {**spec, "limits": {"taskTimeoutSeconds": 300, "gradeTimeoutSeconds": 60}})
-    deadline = time.monotonic() + 90
-    while time.monotonic() < deadline:
-        for pod in kube.list("pods", "--selector=proctor.dev/run=victim"):
-            states = pod["status"].get("initContainerStatuses", [])
-            if any(one["name"] == "agent" and "running" in one["state"] for one in states):
-                return pod["metadata"]["name"]
-        time.sleep(1)
-    raise AssertionError("the agent does not start")
+    return kube.pod_running("victim", "agent")["metadata"]["name"]
 
 
 def refused(kube, *arguments, stdin=None):

@@ -50,6 +50,9 @@ trial:
   userNamespaces: {{ .Values.trials.userNamespaces }}
   gradeResources: {{ toYaml .Values.trials.gradeResources | nindent 4 }}
   finishedPods: {{ .Values.trials.finishedPods }}
+  {{- if .Values.results.enabled }}
+  maxRecordMiB: {{ int64 .Values.results.maxFolderMiB }}
+  {{- end }}
   allowChanges: {{ toYaml .Values.trials.allowChanges | nindent 4 }}
 port: 8080
 {{- end }}

@@ -96,6 +96,28 @@ def test_json_stays_json_and_numbers_stay():
     }
 
 
+@pytest.mark.parametrize(
+    "form",
+    [
+        pytest.param(SECRET, id="plain"),
+        pytest.param(URL, id="url"),
+        pytest.param(SECRET.encode().hex(), id="hex"),
+        pytest.param(base64.b64encode(f"user:{SECRET}".encode()).decode(), id="base64"),
+    ],
+)
+def test_what_a_command_printed_is_redacted_in_every_form_though_evidence_encodes_it(form):
+    """``curl -v`` shows a proxy's password in base64, and evidence holds that in base64 again."""
+    printed = f"> Authorization: Basic {form}\n"
+    body = {"stderr": base64.b64encode(printed.encode()).decode(), "seconds": 1}
+
+    kept = json.loads(REDACTOR.json(json.dumps(body).encode()))
+
+    said = base64.b64decode(kept["stderr"], validate=True)
+    assert said.startswith(b"> Authorization: Basic ")
+    assert form.encode() not in said
+    assert kept["seconds"] == 1
+
+
 def test_values_in_the_base64_of_json_leave_it_decodable():
     body = {"stdout": base64.b64encode(f"got {SECRET}\n".encode()).decode()}
     redacted = json.loads(REDACTOR.json(json.dumps(body).encode()))

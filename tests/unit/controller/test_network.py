@@ -381,21 +381,33 @@ async def test_a_trials_pass_names_its_hosts_its_attempt_and_an_end(with_proxy):
     assert at + lives < found.expires_at < at + lives + 3600
 
 
-async def test_the_pass_is_a_file_of_agent_and_checks_and_no_part_of_the_pods_shape(with_proxy):
+async def test_the_pass_is_a_file_of_agent_checks_and_grade_and_no_part_of_the_pods_shape(
+    with_proxy,
+):
     await with_proxy.apply(run_body(sandbox=LISTED, tasks=[COMMAND_TASK]))
     (pod,) = with_proxy.pods()
     for name in ("agent", "checks"):
         found = container(pod, name)
         assert "--egress-pass-file" in found["command"]
         assert "/var/run/proctor/egress" in [one["mountPath"] for one in found["volumeMounts"]]
-    for name in ("stage", "grade"):
-        assert "--egress-pass-file" not in container(pod, name)["command"]
+    grade = container(pod, "grade")["command"]
+    assert "--egress-pass-file" in grade  # to take it out of the record
+    assert "--egress-proxy" not in grade
+    assert "--egress-pass-file" not in container(pod, "stage")["command"]
     staged(with_proxy, CLOSED)
     await with_proxy.later(2)
     with_proxy.pass_pod(with_proxy.pods()[0])
     await with_proxy.later(2)
     (trial,) = with_proxy.trials()
     assert trial["status"]["outcome"] == "Passed"
+
+
+async def test_loop_knows_the_pass_too_where_checks_run_in_place(with_proxy):
+    await with_proxy.apply(run_body(sandbox={**LISTED, "checks": "InPlace"}, tasks=[COMMAND_TASK]))
+    (pod,) = with_proxy.pods()
+    loop = container(pod, "loop")
+    assert "--egress-pass-file" in loop["command"]
+    assert "/var/run/proctor/egress" in [one["mountPath"] for one in loop["volumeMounts"]]
 
 
 async def test_trials_of_other_modes_get_no_pass(with_proxy):

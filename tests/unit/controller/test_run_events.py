@@ -19,7 +19,7 @@ async def test_a_run_is_accepted_and_ends():
     assert told(world) == [("Normal", "Accepted"), ("Normal", "AllTrialsFinished")]
     accepted, ended = world.cluster.bodies(EVENTS)
     assert accepted["message"] == "1 trials, agent command"
-    assert ended["message"].startswith("1 of 1 trials passed, 0 failed, 0 without a score; score 1")
+    assert ended["message"] == "1 of 1 trials passed, 0 failed, 0 without a score; score 1"
     assert ended["involvedObject"]["uid"] == world.run()["metadata"]["uid"]
 
 

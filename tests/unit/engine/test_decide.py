@@ -243,6 +243,35 @@ def test_attempts_that_cannot_be_made_are_tried_again_later_and_explained():
     assert decide(an_observed(1, stuck=stuck, now=NOON + STUCK_RETRY)).start
 
 
+@pytest.mark.parametrize(
+    ("waited", "given_up"),
+    [
+        pytest.param(599, False, id="within-pendingTimeoutSeconds"),
+        pytest.param(600, True, id="then-given-up"),
+    ],
+)
+def test_what_nobody_mends_ends_trials_without_a_score_after_the_time_to_wait(waited, given_up):
+    now = NOON + seconds(waited)
+    stuck = waiting(reason=Reason.SERVICE_ACCOUNT_UNFIT, message="carries secrets", since=now)
+    decision = decide(an_observed(2, stuck=stuck, unfit_since=NOON, now=now))
+    assert not decision.start
+    ended = [(one.status.outcome, one.status.score, one.status.reason) for one in decision.record]
+    expected = ("InfraFailed", None, "ServiceAccountUnfit: carries secrets")
+    assert ended == ([expected] * 2 if given_up else [])
+    assert decision.complete is (Reason.ALL_TRIALS_FINISHED if given_up else None)
+
+
+def test_a_trial_that_runs_already_goes_on_where_others_cannot_be_made():
+    stuck = waiting(reason=Reason.SERVICE_ACCOUNT_UNFIT, since=NOON)
+    running = an_attempt(0, phase=AttemptPhase.RUNNING)
+    decision = decide(
+        an_observed(2, attempts=[running], stuck=stuck, unfit_since=NOON, now=NOON + seconds(700))
+    )
+    assert [one.trial.task for one in decision.record] == ["task-1"]
+    assert not decision.stop
+    assert decision.complete is None
+
+
 def test_a_verdict_on_other_criteria_is_a_grader_error():
     desired = [a_desired(0, criteria=("first", "second"))]
     (record,) = decide(an_observed(1, desired=desired, attempts=[an_ended_attempt(0)])).record

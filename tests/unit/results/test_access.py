@@ -47,6 +47,13 @@ async def test_a_replaced_attempt_is_refused_at_once(bench):
     assert (status, why) == (403, "attempt 1 is not the current one, 2")
 
 
+async def test_the_token_of_a_trial_that_has_ended_sends_nothing(bench):
+    """Its pod may be kept, and its token is good for as long."""
+    bench.api.end_trial("r-abc", "Passed")
+    assert await sending(bench, bench.grade) == (403, "the trial has ended")
+    assert await bench.listed() == []
+
+
 async def test_a_replaced_attempt_may_send_parts_for_a_moment_but_no_record(bench):
     record = a_record(a_txt=b"late")
     path = f"{RECORDS}/{record.digest}"

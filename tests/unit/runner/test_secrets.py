@@ -13,6 +13,8 @@ from builders_runner import (
     run_command,
     some_commands,
 )
+from proctor.api.egress_pass import EgressPass
+from proctor.api.orders import ArtifactsOrder
 from proctor.api.report import EXIT_NOT_STARTED
 
 VALUE = "s3cr3t/value+1"
@@ -102,3 +104,85 @@ def test_grade_takes_secrets_out_of_verdict_log_and_record(folders):
     assert base64.b64encode(VALUE.encode())[:12] not in record
     checks = json.loads((folders.record / "evidence" / "checks.json").read_text())
     assert VALUE.encode() not in base64.b64decode(checks["results"]["0"][0]["stderr"])
+
+
+PASS = EgressPass("a-trial", 1, ("pypi.org",), 2_000_000_000).signed(b"k" * 48)
+SHOW_PASS = (
+    "echo $HTTPS_PROXY | tee proxy.txt; p=${https_proxy#http://}; p=${p%@*}; "
+    "echo Proxy-Authorization: Basic $(printf %s $p | base64 -w0) | tee header.txt"
+)
+
+
+@pytest.fixture
+def by_proxy(tmp_path):
+    """Arguments of a phase that has a pass for the egress proxy."""
+    (tmp_path / "pass").write_text(f"{PASS}\n")
+    return ("--egress-proxy", "http://proxy.test:3128", "--egress-pass-file", f"{tmp_path}/pass")
+
+
+def header(of):
+    """What a client makes of the pass, without its two ends."""
+    return base64.b64encode(f"proctor:{of}".encode()).decode()[16:-8]
+
+
+def test_the_pass_for_the_egress_proxy_is_used_and_not_kept_in_transcripts_and_logs(
+    folders, by_proxy
+):
+    orders = agent_orders(f"{SHOW_PASS}; mkfifo $p", pre_run=(a_shell("echo $HTTPS_PROXY"),))
+
+    ended = folders.agent(orders, *by_proxy)
+
+    assert (folders.workspace / "proxy.txt").read_text().strip().endswith("@proxy.test:3128")
+    assert PASS in (folders.workspace / "proxy.txt").read_text()
+    kept = written(folders.agent_evidence).decode() + ended.out + ended.err
+    assert PASS not in kept
+    assert header(PASS) not in kept
+    assert "http://proctor:[redacted:egress pass]@proxy.test:3128" in kept
+
+
+def test_grade_takes_the_pass_out_of_verdict_log_record_and_artifacts(folders, by_proxy):
+    assert folders.agent(agent_orders(f"{SHOW_PASS}; mkfifo $p"), *by_proxy).code == 0
+    commands = some_commands("echo $HTTPS_PROXY; cat header.txt >&2; exit 1")
+    checked = folders.checks(checks_orders(commands), *by_proxy)
+    assert "left out [redacted:egress pass]" in checked.out.replace("proctor:", "")
+    assert PASS not in checked.out + checked.err
+
+    orders = grade_orders(run_command("x"), artifacts=ArtifactsOrder(("*.txt",), 1 << 20))
+    ended = folders.grade(orders, *by_proxy[2:])
+
+    assert ended.code == 0, ended.err
+    record = written(folders.record).decode()
+    for text in (record, ended.out, ended.err, folders.verdict_file.read_text()):
+        assert PASS not in text
+        assert header(PASS) not in text
+    kept = (folders.record / "artifacts" / "proxy.txt").read_text()
+    assert kept == "http://proctor:[redacted:egress pass]@proxy.test:3128\n"
+    checks = json.loads((folders.record / "evidence" / "checks.json").read_text())
+    for stream in ("stdout", "stderr"):
+        said = base64.b64decode(checks["results"]["0"][0][stream]).decode(errors="replace")
+        assert said
+        assert PASS not in said
+        assert header(PASS) not in said
+
+
+def test_checks_in_place_and_loop_do_not_name_the_pass_either(folders, by_proxy):
+    script = f"{SHOW_PASS}; mkfifo $p; ln -s /proc ${{p}}-link"
+    orders = checks_orders(some_commands("echo $HTTPS_PROXY"))
+
+    with folders.loop(orders, *by_proxy[2:]) as loop:
+        ended = folders.agent(agent_orders(script), *loop, *by_proxy)
+
+    said = (folders.root / "loop.log").read_text()
+    assert "left out proctor:[redacted:egress pass]" in said
+    assert "taken away proctor:[redacted:egress pass]-link" in ended.out
+    assert PASS not in said + ended.out + ended.err
+
+
+def test_without_the_pass_grade_would_have_kept_it(folders, by_proxy):
+    """So that the test above can fail."""
+    folders.agent(agent_orders(SHOW_PASS), *by_proxy)
+
+    folders.grade(grade_orders(artifacts=ArtifactsOrder(("*.txt",), 1 << 20)))
+
+    assert PASS in (folders.record / "artifacts" / "proxy.txt").read_text()
+    assert header(PASS) in (folders.record / "artifacts" / "header.txt").read_text()

@@ -91,7 +91,7 @@ WAITING_REASONS: Mapping[Reason, str] = {
     Reason.ADMISSION_DENIED: "An admission rule of the cluster refuses the pod.",
     Reason.VOLUME_NOT_READY: "A volume of the pod is not ready.",
     Reason.SERVICE_ACCOUNT_UNFIT: "The ServiceAccount proctor-trial carries a cloud identity or "
-    "Secrets.",
+    "Secrets, or somebody removed it.",
     Reason.SECRET_MISSING: "A Secret that the run names, or a key in it, does not exist.",
     Reason.NETWORK_NOT_READY: "A Service or NetworkPolicy of Proctor's is missing or changed.",
     Reason.PENDING_TIMEOUT: "The pod did not start within pendingTimeoutSeconds.",

@@ -27,6 +27,7 @@ _LEAST_PART = 8  # of a value that was cut off at the end or the beginning of a 
 _JWT = re.compile(r"eyJ[\w-]{8,}\.(eyJ[\w-]{8,})\.[\w-]{16,}", re.ASCII)
 _OUR_AUDIENCES = "proctor-"
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_ENCODED = re.compile(rb'"([A-Za-z0-9+/]{8,}={0,2})"')
 
 
 class Redactor:
@@ -89,8 +90,10 @@ class Redactor:
     def json(self, data: bytes) -> bytes:
         """JSON, or lines of it, with the texts in it redacted; it stays JSON.
 
-        Numbers stay as they are, whatever their digits: they are not texts.
+        Numbers stay as they are, whatever their digits: they are not texts. A text that is base64,
+        as what commands print is in evidence, is looked at decoded: it may hold any form.
         """
+        data = _ENCODED.sub(self._encoded, data)
         if not any(needle in data for needle, _ in self._bytes) and b"eyJ" not in data:
             return data
         return _STRING.sub(lambda found: self.data(found[0]), data)
@@ -103,6 +106,14 @@ class Redactor:
         if b"eyJ" not in data:
             return data
         return _JWT.sub(_without_token, data.decode("latin-1")).encode("latin-1")
+
+    def _encoded(self, found: re.Match[bytes]) -> bytes:
+        try:
+            decoded = base64.b64decode(found[1], validate=True)
+        except binascii.Error:
+            return found[0]
+        kept = self.data(decoded)
+        return found[0] if kept == decoded else b'"%b"' % base64.b64encode(kept)
 
     @staticmethod
     def _ending(text: str, needle: str) -> int:

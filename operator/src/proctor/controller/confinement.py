@@ -9,6 +9,8 @@ from proctor.controller.settings import NetworkSettings
 
 FINDING = "/dev/termination-log"
 PASS_VOLUME, PASS_FOLDER = "egress-pass", "/var/run/proctor/egress"
+PASS_WORDS = ("--egress-pass-file", f"{PASS_FOLDER}/pass")
+"""Where the pass is, as arguments of every phase that has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ def proxy_words(network: NetworkSettings) -> list[str]:
     if proxy is None:
         return []
     url = f"http://{proxy.host}:{proxy.port}"
-    return ["--egress-proxy", url, "--egress-pass-file", f"{PASS_FOLDER}/pass"]
+    return ["--egress-proxy", url, *PASS_WORDS]
 
 
 def proof(network: NetworkSettings) -> list[str]:

@@ -7,7 +7,13 @@ from typing import Any
 from proctor.api.container import Resources
 from proctor.api.egress import EgressMode
 from proctor.api.redaction import SECRET_PREFIX
-from proctor.controller.confinement import PASS_FOLDER, PASS_VOLUME, proof, proxy_words
+from proctor.controller.confinement import (
+    PASS_FOLDER,
+    PASS_VOLUME,
+    PASS_WORDS,
+    proof,
+    proxy_words,
+)
 from proctor.controller.names import AGENT, CHECKS, FILL, GRADE, STAGE, TrialObject
 from proctor.controller.pod_template import (
     agent_mounts,
@@ -175,6 +181,7 @@ def grade(sandbox: Sandbox, owner: TrialObject, attempt: int) -> dict[str, Any]:
     elif sandbox.cell.orders.checks is not None:
         command += ["--checks-evidence", "/evidence/checks"]
         mounts.append(mount("checks-evidence", "/evidence/checks", read_only=True))
+    show_pass(sandbox, command, mounts)
     if sandbox.cell.needs_model:
         command += _gateway(sandbox, "judge")
         mounts.append(mount("judge-token", "/var/run/proctor/judge", read_only=True))
@@ -190,11 +197,22 @@ def grade(sandbox: Sandbox, owner: TrialObject, attempt: int) -> dict[str, Any]:
     return {**own, "command": command, "volumeMounts": mounts}
 
 
+def show_pass(sandbox: Sandbox, command: list[str], mounts: list[dict[str, Any]]) -> None:
+    """Let a container that uses no proxy know the pass, to take it out of what it says."""
+    if sandbox.cell.egress.mode is EgressMode.ALLOW_LIST:
+        command += PASS_WORDS
+        mounts.append(_pass_mount())
+
+
 def _by_proxy(sandbox: Sandbox, command: list[str], mounts: list[dict[str, Any]]) -> None:
     """Add the egress proxy where the task's own code runs: ``preRun`` does in both."""
     if sandbox.cell.egress.mode is EgressMode.ALLOW_LIST:
         command += proxy_words(sandbox.settings.network)
-        mounts.append(mount(PASS_VOLUME, PASS_FOLDER, read_only=True))
+        mounts.append(_pass_mount())
+
+
+def _pass_mount() -> dict[str, Any]:
+    return mount(PASS_VOLUME, PASS_FOLDER, read_only=True)
 
 
 def _gateway(sandbox: Sandbox, role: str) -> list[str]:

@@ -10,6 +10,7 @@ from proctor.controller.containers import (
     Sandbox,
     container,
     mount,
+    show_pass,
 )
 from proctor.controller.names import LOOP
 from proctor.controller.security import trusted_security
@@ -26,6 +27,13 @@ def loop(sandbox: Sandbox) -> dict[str, Any]:
         "--handshake", HANDSHAKE,
         "--port", str(LOOP_PORT),
     ]  # fmt: skip
+    mounts = [
+        mount("checks-orders", "/proctor-orders/checks", read_only=True),
+        mount("workspace", f"{FROZEN}/workspace", read_only=True),
+        mount("loop-kept", KEPT),
+        mount("handshake", HANDSHAKE),
+    ]
+    show_pass(sandbox, command, mounts)
     own, disk = sandbox.settings.trial.grade_resources, sandbox.cell.resources.ephemeral_storage
     security = trusted_security(sandbox.cell, sandbox.settings.trial)
     resources = own.model_copy(update={"ephemeral_storage": disk})
@@ -33,10 +41,5 @@ def loop(sandbox: Sandbox) -> dict[str, Any]:
         **container(sandbox, LOOP, sandbox.runner_image, resources, security),
         "restartPolicy": "Always",
         "command": command,
-        "volumeMounts": [
-            mount("checks-orders", "/proctor-orders/checks", read_only=True),
-            mount("workspace", f"{FROZEN}/workspace", read_only=True),
-            mount("loop-kept", KEPT),
-            mount("handshake", HANDSHAKE),
-        ],
+        "volumeMounts": mounts,
     }

@@ -26,6 +26,7 @@ class RunMemory:
         made: Names of ConfigMaps, and of the ServiceAccount, that are known to be as they should.
         refused: Attempts whose pod the API server will never accept.
         stuck: Why nothing can be made for now, or None.
+        unfit_since: Since when the ServiceAccount has kept everything from being made, or None.
         pods: Pods of attempts that have not ended, as the last pass saw them.
         changed: What became of pods that are not what was asked for, and may not be so.
         vanished: Those of them that are gone, without our doing.
@@ -41,6 +42,7 @@ class RunMemory:
     made: set[str] = field(default_factory=set)
     refused: dict[AttemptKey, Waiting] = field(default_factory=dict)
     stuck: Waiting | None = None
+    unfit_since: datetime | None = None
     pods: dict[str, SeenPod] = field(default_factory=dict)
     changed: dict[AttemptKey, tuple[str, ...]] = field(default_factory=dict)
     vanished: dict[AttemptKey, SeenPod] = field(default_factory=dict)

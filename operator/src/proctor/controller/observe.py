@@ -67,6 +67,7 @@ def observe_run(
         cancelled=spec.cancelled,
         active_deadline_seconds=spec.active_deadline_seconds,
         stuck=memory.stuck,
+        unfit_since=memory.unfit_since,
         budget_usd=planned.budget_usd,
         budget_was_used_up=budget_is_used_up(run.status.conditions),
         spending=memory.spending,

@@ -7,11 +7,15 @@ from proctor.api.conditions import Reason
 from proctor.api.errors import PlatformError
 from proctor.api.outcome import FailureClass
 from proctor.controller.cluster import RefusedError
+from proctor.controller.names import SERVICE_ACCOUNT
 from proctor.controller.seen import ContainerState, SeenPod
 from proctor.engine.model import Waiting
 
 UNFIT_ACCOUNT = "UnfitAccount"
 """Our own word for a ServiceAccount that trials must not run as."""
+
+_NO_ACCOUNT = f'serviceaccount "{SERVICE_ACCOUNT}" not found'
+"""The API server's words when somebody removed it after we had made it."""
 
 SLOW_SANDBOX = timedelta(seconds=45)
 """A scheduled pod without a network or its volumes for so long is worth a word."""
@@ -41,10 +45,11 @@ def waiting_of(pod: SeenPod, now: datetime) -> Waiting | None:
 def refusal(error: RefusedError, now: datetime) -> Waiting:
     """Why the API server refused to create a pod.
 
-    A quota frees itself; everything else that admission says it says again.
+    A quota frees itself, and a ServiceAccount that is away is made again; everything else that
+    admission says it says again.
     """
     text = str(error)
-    if error.reason == UNFIT_ACCOUNT:
+    if error.reason == UNFIT_ACCOUNT or _NO_ACCOUNT in text:
         return Waiting(Reason.SERVICE_ACCOUNT_UNFIT, text, now)
     if "exceeded quota" in text:
         return Waiting(Reason.QUOTA_EXCEEDED, text, now)

@@ -12,6 +12,7 @@ from typing import Any
 from proctor.api.base import API_VERSION
 from proctor.api.conditions import Condition
 from proctor.api.outcome import Outcome
+from proctor.api.ratio import ratio_text
 from proctor.api.run_status import EvalRunStatus
 from proctor.api.text import cut
 from proctor.controller.names import digest
@@ -95,7 +96,7 @@ def _is_rejected(condition: Condition) -> bool:
 def _ended(status: EvalRunStatus) -> str:
     counts = status.trials
     gate = f", gate {status.gate}" if status.gate else ""
-    score = "none" if status.score is None else f"{status.score:f}"
+    score = "none" if status.score is None else ratio_text(status.score)
     return (
         f"{counts.passed} of {counts.total} trials passed, {counts.failed} failed, "
         f"{counts.errored} without a score; score {score}{gate}"

@@ -32,6 +32,14 @@ class TrialSettings(Spec):
         Literal["Keep", "KeepFailed", "Delete"],
         Field(description="What happens to pods once their verdict is recorded."),
     ] = "KeepFailed"
+    max_record_mib: Annotated[
+        int | None,
+        Field(
+            ge=1,
+            alias="maxRecordMiB",
+            description="The largest record that the results server takes; null: no bound.",
+        ),
+    ] = None
     allow_changes: Annotated[
         tuple[str, ...],
         Field(

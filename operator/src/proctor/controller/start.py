@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from proctor.api.base import API_VERSION
+from proctor.api.conditions import Reason
 from proctor.api.evaltrial import EvalTrialSpec
 from proctor.controller.accounts import account_problem, trial_account
 from proctor.controller.cluster import (
@@ -78,6 +79,7 @@ class Starter:
         try:
             async with self.shared:
                 await self._account(planned.key.namespace, memory)
+                memory.unfit_since = None
                 await self._config_maps(planned, start, memory)
                 await self.network.keep(planned.key.namespace, (mode,))
                 confinement = await self.network.confinement(mode)
@@ -87,6 +89,9 @@ class Starter:
             memory.stuck = not_ready(error, now)
         except RefusedError as error:
             waiting = refusal(error, now)
+            if waiting.reason is Reason.SERVICE_ACCOUNT_UNFIT:
+                memory.unfit_since = memory.unfit_since or now
+                memory.made.discard(SERVICE_ACCOUNT)
             exists = name in self.watched.trials.of(planned.key)
             if waiting.fatal and exists:
                 memory.refused[name, start.number] = waiting

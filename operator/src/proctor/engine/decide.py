@@ -5,10 +5,11 @@ carried out, the next one is empty.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from proctor.api.conditions import Reason
+from proctor.api.outcome import Outcome
 from proctor.engine.budget import NOT_STARTED, is_used_up
 from proctor.engine.model import (
     AttemptPhase,
@@ -57,14 +58,14 @@ def end_reason(observed: Observed) -> Reason | None:
 
 def _advance(observed: Observed, steps: dict[TrialId, Step]) -> Decision:
     records = [step.record for step in steps.values() if step.record]
-    why = _gives_up(observed, records)
+    given_up = _gives_up(observed, records)
     live = [step.alive for step in steps.values() if step.alive]
     idle = [trial for trial in observed.desired if trial.id in steps and steps[trial.id].is_idle]
-    if why:
-        given_up = {trial.id for trial in idle}
-        records += [_not_started(observed, one.id, steps[one.id], why) for one in idle]
+    if given_up:
+        left = {trial.id for trial in idle}
+        records += [_not_started(observed, one.id, steps[one.id], given_up) for one in idle]
         steps = {
-            trial: replace(step, close=None) if trial in given_up else step
+            trial: replace(step, close=None) if trial in left else step
             for trial, step in steps.items()
         }
         idle = []
@@ -82,17 +83,37 @@ def _advance(observed: Observed, steps: dict[TrialId, Step]) -> Decision:
     )
 
 
-def _gives_up(observed: Observed, records: Sequence[Record]) -> str | None:
+@dataclass(frozen=True, slots=True)
+class _GivenUp:
+    """Why no further trial starts, and what those that are left end as."""
+
+    why: str
+    outcome: Outcome = Outcome.CANCELLED
+
+
+def _gives_up(observed: Observed, records: Sequence[Record]) -> _GivenUp | None:
     """Why no further trial starts, or None."""
     ended = {**observed.recorded, **{record.trial: record.status for record in records}}
     if is_used_up(replace(observed, recorded=ended)):
-        return NOT_STARTED
-    return systemic_failure(ended.values())
+        return _GivenUp(NOT_STARTED)
+    unfit = _stays_unfit(observed)
+    if unfit:
+        return _GivenUp(f"{unfit.reason.value}: {unfit.message}", Outcome.INFRA_FAILED)
+    why = systemic_failure(ended.values())
+    return _GivenUp(why) if why else None
 
 
-def _not_started(observed: Observed, trial: TrialId, step: Step, why: str) -> Record:
+def _stays_unfit(observed: Observed) -> Waiting | None:
+    """What nobody has mended for as long as an attempt may wait."""
+    timeout = timedelta(seconds=observed.policy.pending_timeout_seconds)
+    since = observed.unfit_since
+    return observed.stuck if since and observed.now >= since + timeout else None
+
+
+def _not_started(observed: Observed, trial: TrialId, step: Step, given_up: _GivenUp) -> Record:
     history = [*observed.closed.get(trial, ()), *([step.close.attempt] if step.close else ())]
-    return Record(trial, not_started_status(why, observed.now, history))
+    why, outcome = given_up.why, given_up.outcome
+    return Record(trial, not_started_status(why, observed.now, history, outcome))
 
 
 def _starts(

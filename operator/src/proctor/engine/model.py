@@ -136,6 +136,8 @@ class Observed:
         recorded: Final status of trials that ended; the truth about them.
         start_time: When the run's first pass accepted it; None before that.
         stuck: Set when attempts could not even be made (quota, admission), with the reason.
+        unfit_since: Since when that is for a reason that no time mends, only somebody; None: it is
+            not so.
         budget_usd: What the run may spend; None: no limit.
         budget_was_used_up: Whether the run's status says so already: then it stays so.
         spending: What the gateway counted so far, trials that run included; None: not known.
@@ -154,6 +156,7 @@ class Observed:
     cancelled: bool = False
     active_deadline_seconds: int | None = None
     stuck: Waiting | None = None
+    unfit_since: datetime | None = None
     budget_usd: Decimal | None = None
     spending: RunSpending | None = None
     budget_was_used_up: bool = False

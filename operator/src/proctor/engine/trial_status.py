@@ -115,10 +115,13 @@ def cancelled_status(
 
 
 def not_started_status(
-    why: str, now: datetime, closed: Sequence[ClosedAttempt] = ()
+    why: str,
+    now: datetime,
+    closed: Sequence[ClosedAttempt] = (),
+    outcome: Outcome = Outcome.CANCELLED,
 ) -> EvalTrialStatus:
     """The trial was given up before it started, or before it started again."""
-    return _status(Outcome.CANCELLED, None, why, history=closed, now=now)
+    return _status(outcome, None, why, history=closed, now=now)
 
 
 _OUTCOMES = {

@@ -74,6 +74,8 @@ class Access:
         if spec.attempt != attempt:
             reason = f"attempt {attempt} is not the current one, {spec.attempt}"
             raise RefusedError(403, reason)
+        if (body.get("status") or {}).get("outcome"):
+            raise RefusedError(403, "the trial has ended")  # and with it grade, which alone sends
         trial = StoredTrial(
             name=name,
             uid=body["metadata"]["uid"],

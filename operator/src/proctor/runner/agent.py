@@ -115,7 +115,8 @@ def _prepare(places: AgentPlaces) -> _Prepared:
             **secrets,
         }
         place = Place(places.workspace, env, stop)
-        redactor = phase_redactor(os.environ, key)
+        egress_pass = places.egress.given_pass if places.egress else None
+        redactor = phase_redactor(os.environ, key, egress_pass)
         transcript = Transcript(places.evidence, redactor)
         loop = None if places.in_place is None else _know_loop(places.in_place)
         return _Prepared(orders, place, key, redactor, transcript, loop)
@@ -201,7 +202,8 @@ def _check(places: AgentPlaces, prepared: _Prepared, report: AgentReport) -> Che
     env = checks_environment(os.environ, places.home, places.workspace)
     env |= proxy_environment(places.egress, None)
     folders = {places.workspace, places.home, *places.persist}
-    checks = check_in_place(prepared.loop, replace(prepared.place, env=env), folders)
+    place = replace(prepared.place, env=env)
+    checks = check_in_place(prepared.loop, place, folders, prepared.redactor)
     empty_shared_memory()
     return checks
 

@@ -68,13 +68,21 @@ def _fill(parsed: argparse.Namespace) -> FillPlaces:
 
 def _add_loop(parser: argparse.ArgumentParser) -> None:
     _add_common(parser)
+    _add_pass(parser)
     parser.add_argument("--kept", type=Path, required=True, metavar="DIR")
     parser.add_argument("--handshake", type=Path, required=True, metavar="DIR")
     parser.add_argument("--port", type=int, required=True)
 
 
 def _loop(parsed: argparse.Namespace) -> LoopPlaces:
-    return LoopPlaces(parsed.orders, parsed.workspace, parsed.kept, parsed.handshake, parsed.port)
+    return LoopPlaces(
+        orders=parsed.orders,
+        workspace=parsed.workspace,
+        kept=parsed.kept,
+        handshake=parsed.handshake,
+        port=parsed.port,
+        pass_file=parsed.egress_pass_file,
+    )
 
 
 def _add_common(parser: argparse.ArgumentParser) -> None:
@@ -89,6 +97,10 @@ def _add_gateway(parser: argparse.ArgumentParser) -> None:
 
 def _add_egress(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--egress-proxy", metavar="URL", help="for hosts that are allowed")
+    _add_pass(parser)
+
+
+def _add_pass(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--egress-pass-file", type=Path, metavar="FILE")
 
 
@@ -156,6 +168,7 @@ def _checks(parsed: argparse.Namespace) -> ChecksPlaces:
 def _add_grade(parser: argparse.ArgumentParser) -> None:
     _add_common(parser)
     _add_gateway(parser)
+    _add_pass(parser)
     parser.add_argument("--agent-evidence", type=Path, required=True, metavar="DIR")
     parser.add_argument("--checks-evidence", type=Path, metavar="DIR")
     parser.add_argument("--kept", type=Path, metavar="DIR")
@@ -190,6 +203,7 @@ def _grade(parsed: argparse.Namespace) -> GradePlaces:
         gateway=_base(parsed.gateway),
         key_file=parsed.key_file,
         results=_results(parsed),
+        pass_file=parsed.egress_pass_file,
     )
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from proctor.api.errors import PlatformError
 from proctor.api.orders import ChecksOrders
+from proctor.api.redaction import Redactor
 from proctor.api.report import CHECKS_REPORT
 from proctor.runner.checking import carry_out
 from proctor.runner.command import Place
@@ -25,6 +26,7 @@ from proctor.runner.leading import remove_links_into
 from proctor.runner.memory import MemoryWatch
 from proctor.runner.places import ChecksPlaces, NotStartedError, read_orders
 from proctor.runner.printing import printable
+from proctor.runner.secret_values import phase_redactor
 from proctor.runner.stopping import stop_on_signals
 
 
@@ -53,29 +55,31 @@ def _prepare(places: ChecksPlaces) -> tuple[ChecksOrders, Place]:
         stop = stop_on_signals()
         orders = ChecksOrders.from_json(read_orders(places.orders))
         wipe(places.evidence)
+        egress_pass = places.egress.given_pass if places.egress else None
     except (PlatformError, OSError, LookupError, TypeError, ValueError) as error:
         raise NotStartedError(f"{type(error).__name__}: {error}") from error
+    redactor = phase_redactor(os.environ, None, egress_pass)
     if places.frozen_workspace is not None:
-        _copy_frozen(places)
+        _copy_frozen(places, redactor)
     places.home.mkdir(parents=True, exist_ok=True)
-    _cut_links(places)
+    _cut_links(places, redactor)
     env = checks_environment(os.environ, places.home, places.workspace)
     env |= proxy_environment(places.egress, None)
     return orders, Place(places.workspace, env, stop)
 
 
-def _copy_frozen(places: ChecksPlaces) -> None:
+def _copy_frozen(places: ChecksPlaces, redactor: Redactor) -> None:
     """Fill our own places; what fails here (no space, no inodes) the agent has left."""
     assert places.frozen_workspace is not None
     for source, target in ((places.frozen_workspace, places.workspace), *places.frozen):
         require_unused(target)
         for skipped in copy_tree(source, target):
-            print(f"{target}: left out {printable(skipped)}", flush=True)
+            print(f"{target}: left out {redactor.text(printable(skipped))}", flush=True)
 
 
-def _cut_links(places: ChecksPlaces) -> None:
+def _cut_links(places: ChecksPlaces, redactor: Redactor) -> None:
     """Nothing of the agent leads a check to our own files."""
     ours = (Path("/proc"), places.orders.parent, places.scratch, places.evidence)
     for target in (places.workspace, places.home, *(copy for _, copy in places.frozen)):
         for removed in remove_links_into(target, ours):
-            print(f"{target}: left out {printable(removed)}", flush=True)
+            print(f"{target}: left out {redactor.text(printable(removed))}", flush=True)

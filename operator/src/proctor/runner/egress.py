@@ -17,7 +17,7 @@ def proxy_environment(access: EgressAccess | None, gateway_url: str | None) -> d
     from urllib.parse import urlsplit
 
     scheme, _, address = access.url.partition("://")
-    proxy = f"{scheme}://{USER}:{access.pass_file.read_text().strip()}@{address}"
+    proxy = f"{scheme}://{USER}:{access.given_pass}@{address}"
     gateway = urlsplit(gateway_url).hostname if gateway_url else None
     direct = ",".join((*_NOT_BY_PROXY, *((gateway,) if gateway else ())))
     return {

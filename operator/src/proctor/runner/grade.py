@@ -45,7 +45,7 @@ def run_grade(places: GradePlaces) -> None:
     exit_on_signals()
     places = replace(places, workspace=frozen_workspace(places.kept, places.workspace))
     key = read_key(places.key_file)
-    redactor = phase_redactor(os.environ, key)
+    redactor = phase_redactor(os.environ, key, read_key(places.pass_file))
     graded = redacted(_grade(places, _read_orders(places), key, time.monotonic()), redactor)
     for result in graded.results:
         print(_line(result), flush=True)

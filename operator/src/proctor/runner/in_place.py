@@ -11,6 +11,7 @@ from pathlib import Path
 
 from proctor.api.errors import PlatformError
 from proctor.api.orders import ChecksOrders
+from proctor.api.redaction import Redactor
 from proctor.api.report import ChecksReport
 from proctor.runner.checking import carry_out
 from proctor.runner.command import Place
@@ -39,7 +40,9 @@ def know_loop(places: InPlace) -> Loop:
     return Loop(places.port, take_secret(places.handshake), places.scratch)
 
 
-def check_in_place(loop: Loop, place: Place, folders: Iterable[Path]) -> ChecksReport:
+def check_in_place(
+    loop: Loop, place: Place, folders: Iterable[Path], redactor: Redactor
+) -> ChecksReport:
     """Get the hidden orders and carry them out; without them the report says why.
 
     Symlinks in ``folders`` that lead to hidden files or into ``/proc`` are taken away first.
@@ -55,5 +58,5 @@ def check_in_place(loop: Loop, place: Place, folders: Iterable[Path]) -> ChecksR
         return ChecksReport({}, setup_failed=str(error))
     for folder in folders:
         for removed in remove_links_into(folder, (Path("/proc"), loop.scratch)):
-            print(f"{folder}: taken away {printable(removed)}", flush=True)
+            print(f"{folder}: taken away {redactor.text(printable(removed))}", flush=True)
     return carry_out(orders, place, loop.scratch, begin)

@@ -19,8 +19,9 @@ from proctor.runner.folders import wipe, write_new
 from proctor.runner.handover import HOST, REQUEST_BYTES, SECRET, answer, nonce_of
 from proctor.runner.hardening import hide
 from proctor.runner.kept import HANDED_OVER, WORKSPACE
-from proctor.runner.places import LoopPlaces, read_orders
+from proctor.runner.places import LoopPlaces, read_key, read_orders
 from proctor.runner.printing import printable
+from proctor.runner.secret_values import phase_redactor
 from proctor.runner.stopping import exit_on_signals
 
 _STARTED = "started"
@@ -89,9 +90,10 @@ class _Server:
     def _hand_over(self) -> bytes:
         print(f"handing over; {self.wrong} wrong requests before", flush=True)
         target = self.places.kept / WORKSPACE
+        redactor = phase_redactor(os.environ, None, read_key(self.places.pass_file))
         try:
             for skipped in copy_tree(self.places.workspace, target):
-                print(f"workspace: left out {printable(skipped)}", flush=True)
+                print(f"workspace: left out {redactor.text(printable(skipped))}", flush=True)
             write_new(self.places.kept, HANDED_OVER, b"")
         except OSError as error:
             with contextlib.suppress(OSError):

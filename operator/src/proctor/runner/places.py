@@ -57,6 +57,11 @@ class EgressAccess:
     url: str
     pass_file: Path
 
+    @property
+    def given_pass(self) -> str:
+        """The pass; OSError when it cannot be read."""
+        return self.pass_file.read_text().strip()
+
 
 @dataclass(frozen=True, slots=True)
 class FillPlaces:
@@ -102,13 +107,17 @@ class InPlace:
 
 @dataclass(frozen=True, slots=True)
 class LoopPlaces:
-    """For ``loop``. ``kept``: its own folder; ``handshake``: shared with ``agent``."""
+    """For ``loop``. ``kept``: its own folder; ``handshake``: shared with ``agent``.
+
+    ``pass_file`` as in ``GradePlaces``.
+    """
 
     orders: Path
     workspace: Path
     kept: Path
     handshake: Path
     port: int
+    pass_file: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +151,8 @@ class GradePlaces:
     """For ``grade``. ``workspace`` is the frozen one; ``record`` is made and must be unused.
 
     ``kept`` is the folder of ``loop``: the workspace that it set aside goes before ``workspace``.
-    ``results`` None: the record stays where it is.
+    ``results`` None: the record stays where it is. ``pass_file`` holds the trial's pass for the
+    egress proxy, which is taken out of what is kept; None: it has none.
     """
 
     orders: Path
@@ -156,6 +166,7 @@ class GradePlaces:
     gateway: str | None = None
     key_file: Path | None = None
     results: ResultsPlace | None = None
+    pass_file: Path | None = None
 
 
 def read_orders(path: Path) -> dict[str, Any]:
@@ -177,5 +188,5 @@ def read_orders(path: Path) -> dict[str, Any]:
 
 
 def read_key(path: Path | None) -> str | None:
-    """The bearer key in a file, or None without one."""
+    """The bearer key, or the pass, in a file; None without one."""
     return None if path is None else path.read_text().strip()

@@ -11,8 +11,8 @@ from proctor.api.redaction import LEAST_CHARACTERS, SECRET_FOLDERS, Redactor, se
 
 _MOST_FILES, _MOST_BYTES = 200, 1 << 20  # a Secret holds 1 MiB
 
-KEY_NAME = "gateway key"
-"""What stands in the place of a phase's own key."""
+KEY_NAME, PASS_NAME = "gateway key", "egress pass"
+"""What stands in the place of a phase's own key, and of its pass for the egress proxy."""
 
 
 class SecretValueError(PlatformError):
@@ -44,9 +44,12 @@ def require_redactable(secrets: Mapping[str, str]) -> None:
             )
 
 
-def phase_redactor(environ: Mapping[str, str], key: str | None) -> Redactor:
-    """Takes out every secret of this process's environment, and its key."""
-    own = {KEY_NAME: key} if key else {}
+def phase_redactor(
+    environ: Mapping[str, str], key: str | None, egress_pass: str | None = None
+) -> Redactor:
+    """Takes out every secret of this process's environment, its key, and its trial's pass."""
+    given = {KEY_NAME: key, PASS_NAME: egress_pass}
+    own = {name: value for name, value in given.items() if value}
     return Redactor({**_mounted(environ), **secrets_of(environ), **own})
 
 
