@@ -20,10 +20,13 @@ from proctor.store.folders import ConflictError, FolderKey, Part, parts_of
 from proctor.store.index import SqlIndex
 from proctor.store.manifests import read_manifest
 from proctor.store.objects import MissingObjectError, Objects, StoreFullError
+from proctor.store.room import Room
 from proctor.store.spool import BodyError, TooLargeError, clear, spooled
 
 ORPHANED_AFTER = timedelta(hours=24)
 """What belongs to no whole folder is left for so long: somebody may still be sending."""
+_PLACES = 2
+"""A body lies in the spool and, where objects are files, beside them for a moment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,7 @@ class Store:
         self._spool = spool
         self._limits = limits
         self._now = now
+        self._room = Room(spool)
         self._changing = asyncio.Lock()
         self._is_caught_up = False
         self._wants_room = asyncio.Event()
@@ -111,9 +115,12 @@ class Store:
         if found is not None and found[1]:
             return ()
         await self._require_room(size)
+        if found is None:
+            await self._room.require(size + max(part.size_bytes for part in made_of))
         async with self._changing:
             await self._index.begin(folder.model_copy(update={"size_bytes": size}), made_of)
-        await self._put(key.blob(folder.digest), manifest)
+        async with self._room.taking(_PLACES * len(manifest)):
+            await self._put(key.blob(folder.digest), manifest)
         return await self._missing(key, made_of)
 
     async def take(self, key: FolderKey, sha256: str, body: AsyncIterator[bytes]) -> bool:
@@ -127,7 +134,10 @@ class Store:
         size = sizes.get(sha256)
         if size is None:
             return False
-        async with spooled(body, sha256, size, self._spool) as file:
+        async with (
+            self._room.taking(_PLACES * size),
+            spooled(body, sha256, size, self._spool) as file,
+        ):
             if file.stat().st_size != size:
                 raise BodyError(f"part {sha256} has {file.stat().st_size} bytes, not {size}")
             await self._objects.put(key.blob(sha256), file)
