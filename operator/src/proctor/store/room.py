@@ -44,8 +44,8 @@ class Room:
         left = max(0, free - kept - self._coming_bytes)
         if size_bytes > left:
             raise StoreFullError(
-                f"the store's volume has room for {left} bytes, not for {size_bytes}: make it "
-                "larger, or keep less (results.retention)"
+                f"the volume is full (results.volume.size): {left} bytes are left, "
+                f"{size_bytes} are needed"
             )
 
     @asynccontextmanager

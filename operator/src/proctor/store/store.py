@@ -19,7 +19,7 @@ from proctor.api.stored import StoredFolder
 from proctor.store.folders import ConflictError, FolderKey, Part, parts_of
 from proctor.store.index import SqlIndex
 from proctor.store.manifests import read_manifest
-from proctor.store.objects import MissingObjectError, Objects, StoreFullError
+from proctor.store.objects import MissingObjectError, Objects, StoreError, StoreFullError
 from proctor.store.room import Room
 from proctor.store.spool import BodyError, TooLargeError, clear, spooled
 
@@ -152,9 +152,14 @@ class Store:
         await self._index.finish(key, self._now())
 
     async def find(self, key: FolderKey) -> tuple[StoredFolder, tuple[Part, ...]] | None:
-        """A whole folder and its parts by path, or None."""
+        """A whole folder and its parts by path, or None.
+
+        Raises:
+            StoreError: Nobody can say yet: the index lacks what lies in the objects.
+        """
         found = await self._index.find(key)
         if found is None or not found[1]:
+            self._require_caught_up()
             return None
         return found[0], await self._index.parts(key)
 
@@ -165,7 +170,12 @@ class Store:
     async def stored(
         self, namespace_uid: str, kind: str, run: str | None = None
     ) -> tuple[StoredFolder, ...]:
-        """Whole folders of a namespace, oldest first; of one run when it is named."""
+        """Whole folders of a namespace, oldest first; of one run when it is named.
+
+        Raises:
+            StoreError: As ``find``.
+        """
+        self._require_caught_up()
         return await self._index.stored(namespace_uid, kind, run)
 
     def read(self, key: FolderKey, sha256: str) -> AsyncIterator[bytes]:
@@ -251,6 +261,10 @@ class Store:
             return False
         await self._index.finish(key, self._now())
         return True
+
+    def _require_caught_up(self) -> None:
+        if not self.is_open:
+            raise StoreError("the index is not open, or is being made again from the store")
 
     async def _require_room(self, size: int) -> None:
         most = self._limits.total_bytes
