@@ -1,7 +1,7 @@
 """A private PostgreSQL server of Debian's package, for as long as the tests run.
 
 Missing and root: it is installed. It runs as the package's user in a folder of its own, listens on
-a socket there only, and leaves nothing behind.
+a socket there, and leaves nothing behind.
 """
 
 import fcntl
@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
@@ -21,6 +22,7 @@ REQUIRED = "PROCTOR_TEST_POSTGRESQL"
 """Set to ``required`` where a missing server is a failure and no reason to skip."""
 
 _USER = "postgres"
+_ROLE = "proctor"
 _PLACES = Path("/usr/lib/postgresql")
 
 
@@ -35,9 +37,58 @@ def skip_unless_required(error: NoPostgresError) -> NoReturn:
     pytest.skip(str(error))
 
 
+@dataclass(frozen=True, slots=True)
+class Postgres:
+    """A server in a folder of its own; ``address`` empty: it listens on its socket only."""
+
+    programs: Path
+    folder: Path
+    owner: str | None
+    address: str = ""
+
+    @property
+    def url(self) -> str:
+        """Of the first database, through the socket."""
+        return f"postgresql+psycopg://{_ROLE}@/postgres?host={self.folder}"
+
+    def make(self) -> None:
+        """Its files; whoever comes by the network needs a password."""
+        initdb = ("initdb", "--auth=trust", "-U", _ROLE, "--no-sync", "-D")
+        _run(self.owner, self.programs / initdb[0], *initdb[1:], self._data)
+        with (self._data / "pg_hba.conf").open("a") as access:
+            access.write("host all all all scram-sha-256\n")
+
+    def start(self) -> None:
+        """Start it, and wait until it answers."""
+        options = f"-c listen_addresses={self.address} -c unix_socket_directories={self.folder}"
+        self._control("-o", f"{options} -c fsync=off", "-l", self.folder / "log", "start")
+
+    def stop(self) -> None:
+        """End it at once, as a crash does."""
+        self._control("-m", "immediate", "stop")
+
+    @property
+    def _data(self) -> Path:
+        return self.folder / "data"
+
+    def _control(self, *arguments: object) -> None:
+        _run(self.owner, self.programs / "pg_ctl", "-D", self._data, "-w", *arguments)
+
+
 @contextmanager
 def running_postgres() -> Iterator[str]:
     """The address of a fresh database.
+
+    Raises:
+        NoPostgresError: It is not installed and cannot be.
+    """
+    with a_postgres() as server:
+        yield server.url
+
+
+@contextmanager
+def a_postgres(address: str = "") -> Iterator[Postgres]:
+    """A fresh server that runs; whoever stops it starts it again.
 
     Raises:
         NoPostgresError: It is not installed and cannot be.
@@ -48,15 +99,13 @@ def running_postgres() -> Iterator[str]:
     try:
         if owner:
             shutil.chown(folder, owner)
-        data = folder / "data"
-        _run(owner, programs / "initdb", "-D", data, "--auth=trust", "-U", "proctor", "--no-sync")
-        options = f"-c listen_addresses= -c unix_socket_directories={folder} -c fsync=off"
-        control = (programs / "pg_ctl", "-D", data, "-w")
-        _run(owner, *control, "-o", options, "-l", folder / "log", "start")
+        server = Postgres(programs, folder, owner, address)
+        server.make()
+        server.start()
         try:
-            yield f"postgresql+psycopg://proctor@/postgres?host={folder}"
+            yield server
         finally:
-            _run(owner, *control, "-m", "immediate", "stop")
+            server.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -23,7 +23,8 @@ SANDBOX = frozenset(
     for name in (
         "admission", "agent_suites", "canary", "checks_in_place", "egress", "egress_proxy",
         "memory", "not_enforced", "pod_security", "pod_template", "policies", "results_faults",
-        "secret_env", "services", "stolen_keys", "users", "workspaces",
+        "results_stores", "results_volume", "secret_env", "services", "stolen_keys", "users",
+        "workspaces",
     )
 )  # fmt: skip
 """What `make test-sandbox` runs: together they take longer than all others."""
@@ -89,6 +90,8 @@ def install(images):
         "trials": {"allowImageUser": True},
         "network": {"requireEnforcement": enforces_policies()},
         "egressProxy": {"enabled": True},
+        # No class of storage is there; test_results_volume.py brings one.
+        "results": {"volume": {"persistent": False}},
     }
     command = ["helm", "upgrade", RELEASE, REPOSITORY / "charts" / "proctor", "--install",
                "--namespace", SYSTEM, "--create-namespace", "--wait", "--timeout=180s",

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from cluster.conftest import RELEASE, SYSTEM
 from proctor.api.addresses import NOT_PUBLIC_V4, NOT_PUBLIC_V6, PUBLIC_V6
 from proctor.controller.settings import OperatorSettings
 from proctor.gateway.config import read_config
@@ -402,3 +403,123 @@ def test_the_proxy_reaches_public_addresses_and_is_reached_by_trials_that_have_a
     assert (v6["cidr"], tuple(v6["except"])) == (PUBLIC_V6, (*NOT_PUBLIC_V6, "2a00:1::/32"))
     args = pod_specs(documents)["Deployment", "proctor-egress"]["containers"][0]["args"]
     assert [f"--cluster-range={block}" for block in ranges] == args[2:]
+
+
+def results_volumes(values=None):
+    """The claims of the results server, and the folder that it has instead."""
+    spec = of_kind(render(values), "StatefulSet")["proctor-results"]["spec"]
+    claims = spec.get("volumeClaimTemplates", [])
+    volumes = spec["template"]["spec"]["volumes"]
+    return claims, [one["emptyDir"] for one in volumes if one["name"] == "data"]
+
+
+def test_records_lie_on_a_volume_that_outlives_the_pod_unless_the_values_say_otherwise():
+    (claim,), folders = results_volumes()
+    assert folders == []
+    assert "storageClassName" not in claim["spec"]
+    assert claim["spec"]["resources"] == {"requests": {"storage": "10Gi"}}
+    (claim,), _ = results_volumes({"results": {"volume": {"storageClassName": "fast"}}})
+    assert claim["spec"]["storageClassName"] == "fast"
+    assert results_volumes({"results": {"volume": {"persistent": False}}}) == (
+        [],
+        [{"sizeLimit": "10Gi"}],
+    )
+
+
+@pytest.mark.parametrize(
+    ("results", "is_refused"),
+    [
+        pytest.param({"volume": {"size": "8Gi"}}, True, id="as-large-as-what-is-kept"),
+        pytest.param({"volume": {"size": "500Mi"}}, True, id="smaller"),
+        pytest.param({"volume": {"size": "1Ti"}}, False, id="larger"),
+        pytest.param({"volume": {"size": "1Gi"}, "bucket": {"url": "s3://b"}}, False, id="bucket"),
+        pytest.param(
+            {"volume": {"size": "1Gi"}, "retention": {"maxTotalMiB": None}}, False, id="no-limit"
+        ),
+    ],
+)
+def test_a_volume_that_is_full_before_old_records_go_is_refused(results, is_refused):
+    result = helm(["template", "proctor"], {"results": results})
+    assert (result.returncode != 0) is is_refused
+    assert ("results.volume.size" in result.stderr) is is_refused
+
+
+def asked_of_the_cluster(release, results, namespace="system"):
+    """What Helm says when it looks at what is there, and installs nothing."""
+    result = subprocess.run(
+        ["helm", "template", release, CHART, "--dry-run=server", "--namespace", namespace,
+         "--values=-"],
+        input=json.dumps({**IMAGES, "results": results}),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )  # fmt: skip
+    return result.stderr if result.returncode else ""
+
+
+def test_a_cluster_without_a_default_class_of_storage_is_refused_with_the_remedy(system):
+    classes = [one for one in system.list("storageclasses") if is_default(one)]
+    said = asked_of_the_cluster("other", {})
+    assert ("no default StorageClass" in said) is (classes == [])
+    assert ("results.volume.persistent=false" in said) is (classes == [])
+    assert asked_of_the_cluster("other", {"volume": {"storageClassName": "fast"}}) == ""
+    assert asked_of_the_cluster("other", {"volume": {"persistent": False}}) == ""
+
+
+def is_default(one):
+    annotations = one["metadata"].get("annotations", {})
+    return annotations.get("storageclass.kubernetes.io/is-default-class") == "true"
+
+
+def test_what_no_upgrade_can_change_is_refused_before_anything_changes(system):
+    said = asked_of_the_cluster(RELEASE, {"volume": {"persistent": True}}, SYSTEM)
+    assert "kubectl delete statefulset proctor-results --namespace proctor-system" in said
+    assert asked_of_the_cluster(RELEASE, {"volume": {"persistent": False}}, SYSTEM) == ""
+
+
+def notes(results):
+    result = helm(["install", "proctor", "--dry-run=client"], {"results": results})
+    assert result.returncode == 0, result.stderr
+    return result.stdout.partition("NOTES:")[2]
+
+
+def test_whoever_keeps_records_in_a_pod_only_is_warned():
+    warning = "WARNING: all records of trials are lost"
+    assert warning in notes({"volume": {"persistent": False}})
+    assert warning not in notes({})
+    assert warning not in notes({"volume": {"persistent": False}, "bucket": {"url": "s3://b"}})
+
+
+def test_the_pod_of_helm_test_is_restricted_and_has_no_rights():
+    (pod,) = of_kind(render(), "Pod").values()
+    spec = pod["spec"]
+    assert spec["automountServiceAccountToken"] is False
+    assert "serviceAccountName" not in spec
+    assert spec["securityContext"]["runAsNonRoot"] is True
+    (container,) = spec["containers"]
+    assert container["securityContext"] == {
+        "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": True,
+        "capabilities": {"drop": ["ALL"]},
+    }
+    urls = [word for word in container["command"] if word.startswith("http")]
+    services = of_kind(render(), "Service")
+    for url in urls:
+        host, _, port = url.removeprefix("http://").removesuffix("/readyz").partition(":")
+        assert int(port) in [one["port"] for one in services[host.split(".")[0]]["spec"]["ports"]]
+    assert len(urls) == 3
+    (pod,) = of_kind(render({"results": {"enabled": False}}), "Pod").values()
+    assert "results" not in json.dumps(pod["spec"])
+
+
+def test_helm_test_finds_every_server_ready(system):
+    result = subprocess.run(
+        ["helm", "test", RELEASE, "--namespace", SYSTEM, "--timeout=120s"],
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
+    assert result.returncode == 0, (result.stderr, system.attempt("logs", "proctor-test").stdout)
+    assert not system.list("pods", "--selector=app.kubernetes.io/component=test")

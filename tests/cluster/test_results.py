@@ -1,42 +1,17 @@
 """Records outlive their pods: grade sends them, people read them with a token of their own."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
 from cluster.kube import a_command_run
+from cluster.storing import Reader
 from proctor.api.record_folder import read_record
 
 DONE = {"type": "file_contains", "path": "out/answer.txt", "includes": ["forty-two"]}
-ACCOUNT = "proctor-reader"
 
 
 @pytest.fixture(scope="module")
-def reader(kube):
-    """A service account that may read trials, as docs/results.md makes it."""
-    kube("create", "serviceaccount", ACCOUNT)
-    kube("create", "rolebinding", ACCOUNT, "--clusterrole=view",
-         f"--serviceaccount={kube.namespace}:{ACCOUNT}")  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def proctor(kube, reader):
-    def proctor(*arguments, code=0):
-        result = subprocess.run(
-            [Path(sys.executable).with_name("proctor"), *map(str, arguments), "-n", kube.namespace],
-            capture_output=True,
-            text=True,
-            timeout=120,
-            env=os.environ,
-            check=False,
-        )
-        assert result.returncode == code, (result.stdout, result.stderr)
-        return result.stdout + result.stderr
-
-    return proctor
+def proctor(kube):
+    return Reader.of(kube)
 
 
 @pytest.fixture(scope="module")

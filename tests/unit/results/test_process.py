@@ -7,7 +7,8 @@ import random
 import signal
 import sys
 from asyncio.subprocess import PIPE
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
+from pathlib import Path
 
 import aiohttp
 import pytest
@@ -17,7 +18,7 @@ from builders_results import a_record, a_results_bench
 from proctor.api.results import records_of
 from proctor.results.process import Running
 
-SMALL_VOLUME = 'mount -t tmpfs -o size=3m tmpfs "$0" && exec "$@"'
+SMALL_VOLUME = 'mount -t tmpfs -o size=16m tmpfs "$0" && exec "$@"'
 
 
 class Served:
@@ -109,22 +110,74 @@ async def _send_until_cut(bench, record):
         return
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small volume")
-async def test_a_full_volume_is_said_and_what_was_stored_stays(bench):
+@pytest_asyncio.fixture
+async def on_a_small_volume(bench):
+    if os.geteuid() != 0:
+        pytest.skip("only root can mount a small volume")
     data = bench.folder / "data"
-    data.mkdir(exist_ok=True)
-    served = Served(bench, ("unshare", "--mount", "sh", "-c", SMALL_VOLUME, str(data)))
-    async with served.process():
+    return Served(bench, ("unshare", "--mount", "sh", "-c", SMALL_VOLUME, str(data)))
+
+
+def a_token(bench, number):
+    """Of the attempt of another trial; its record is that of ``trial-<number>``."""
+    name = f"r-{number:03x}"
+    bench.api.add_trial(name, attempt=1, uid=f"trial-{number}", runUid="run-uid")
+    return bench.api.issue(
+        f"token-{number}", "proctor-results", pod=f"{name}-1", account="team:proctor-trial"
+    )
+
+
+async def test_a_full_volume_is_said_and_what_was_stored_stays(bench, on_a_small_volume):
+    async with on_a_small_volume.process():
         assert (await bench.send(a_record()))[0] == 200
-        bench.api.add_trial("r-def", attempt=1, uid="trial-2", runUid="run-uid")
-        token = bench.api.issue(
-            "t2", "proctor-results", pod="r-def-1", account="team:proctor-trial"
-        )
-        status, body = await bench.send(a_record(uid="trial-2", big_bin=bytes(4 << 20)), token)
-        assert (status, "No space left" in body["error"]) == (507, True)
+        token = a_token(bench, 2)
+        large = a_record(uid="trial-2", big_bin=bytes(20 << 20))
+        status, body = await bench.send(large, token)
+        assert (status, "results.volume.size" in body["error"]) == (507, True)
         assert [one["digest"] for one in await bench.listed()] == [a_record().digest]
         assert (await bench.send(a_record(uid="trial-2"), token))[0] == 200
         assert len(await bench.listed()) == 2
+
+
+async def test_a_volume_that_records_have_filled_is_emptied_by_retention(bench, on_a_small_volume):
+    # The last byte went to a record once. After that the index could note nothing, so that
+    # retention could remove nothing, and the volume stayed full.
+    bench.config = {"retention": {"maxAgeDays": 3 / 86_400, "intervalSeconds": 0.5}}
+    bench.api.runs["team"] = [{"metadata": {"uid": "run-uid"}, "status": {}}]
+    numbers, chance = iter(range(1000)), random.Random(7)
+    async with on_a_small_volume.process():
+        for size in (400_000, 20_000, 1_000):
+            status = 200
+            while status == 200:
+                number = next(numbers)
+                record = a_record(uid=f"trial-{number}", big_bin=chance.randbytes(size))
+                status, _ = await bench.send(record, a_token(bench, number))
+            assert status == 507
+        assert len(await bench.listed()) > 30
+
+        bench.api.runs["team"] = []
+        async with asyncio.timeout(20):
+            while await bench.listed():  # noqa: ASYNC110 - as a person does
+                await asyncio.sleep(0.1)
+        assert (await bench.send(record, a_token(bench, number)))[0] == 200
+
+
+@contextmanager
+def filled(folder):
+    """The folder's volume, without a byte of room."""
+    ballast = Path(folder, "ballast")
+    with suppress(OSError):
+        ballast.write_bytes(bytes(32 << 20))
+    yield
+    ballast.unlink()
+
+
+async def test_room_that_somebody_else_gives_back_is_used(bench, on_a_small_volume):
+    async with on_a_small_volume.process() as process:
+        with filled(f"/proc/{process.pid}/root{bench.folder}/data"):
+            assert (await bench.send(a_record()))[0] == 507
+            assert (await bench.get("/readyz"))[0] == 200
+        assert (await bench.send(a_record()))[0] == 200
 
 
 async def test_a_bad_configuration_is_said_before_anything_listens(bench):

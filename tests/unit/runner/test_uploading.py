@@ -1,12 +1,14 @@
 """``grade`` as a real process beside a real results server: the verdict stands, whatever breaks."""
 
 import asyncio
+import http.server
 import json
 import os
 import signal
 import socket
 import subprocess
 import sys
+import threading
 
 import pytest
 import pytest_asyncio
@@ -124,6 +126,30 @@ def _start_grade(folders, more):
         stdout=subprocess.DEVNULL,
         env=os.environ,
     )
+
+
+def test_what_the_server_said_is_why_although_it_says_nothing_at_the_end(tmp_path):
+    (tmp_path / "token").write_text("t")
+    (tmp_path / "manifest.json").write_text('{"parts": []}')
+    moments, bodies = iter(range(100)), iter([b'{"error": "the database is away"}'])
+
+    class SaysOnce(http.server.BaseHTTPRequestHandler):
+        def do_PUT(self):
+            if (body := next(bodies, None)) is not None:
+                self.send_response(503)
+                self.end_headers()
+                self.wfile.write(body)
+
+        def log_message(self, *_):
+            """Be quiet."""
+
+    with http.server.HTTPServer(("127.0.0.1", 0), SaysOnce) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        place = ResultsPlace(f"http://127.0.0.1:{server.server_port}", tmp_path / "token", 6.0)
+        why = send_record(tmp_path, "d" * 64, place, lambda: next(moments), lambda _: None)
+        server.shutdown()
+    assert next(bodies, None) is None
+    assert why == "the database is away"
 
 
 def test_the_pauses_grow_and_end_with_the_time(tmp_path):

@@ -1,5 +1,7 @@
 """Prometheus series of the results server. No namespace, run or trial is a label."""
 
+import math
+
 from prometheus_client import CollectorRegistry, Counter, Gauge, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
@@ -17,9 +19,10 @@ class ResultsMetrics:
         )
         self._stored = Gauge(
             "proctor_results_stored_bytes",
-            "Sum of all stored records and bundles; set by each pass of retention.",
+            "Sum of all stored records and bundles; set by each pass of retention, NaN before.",
             registry=registry,
         )
+        self._stored.set(math.nan)
 
     def answered(self, port: str, status: int) -> None:
         """An answer goes out."""

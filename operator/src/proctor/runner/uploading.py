@@ -28,14 +28,18 @@ def send_record(
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
 ) -> str:
-    """Send a record folder; why it is not stored, or an empty text."""
-    end, pause = clock() + results.seconds, _FIRST_PAUSE_SECONDS
+    """Send a record folder; why it is not stored, or an empty text.
+
+    What the server said goes before that it said nothing later: the last time is cut short.
+    """
+    end, pause, why = clock() + results.seconds, _FIRST_PAUSE_SECONDS, ""
     while True:
         left = max(end - clock(), 1.0)
         try:
             _send(record, digest, results, left)
         except ResultsError as error:
-            why = printable(str(error), _WHY_CHARACTERS)
+            if error.status is not None or not why:
+                why = printable(str(error), _WHY_CHARACTERS)
             print(json.dumps({"problem": f"the record is not stored: {error}"}), flush=True)
             if error.is_final or clock() + pause >= end:
                 return why

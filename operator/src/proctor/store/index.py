@@ -4,7 +4,7 @@ Everything in it can be made again from the store, so losing it loses nothing.
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from typing import Any, TypeVar
@@ -36,6 +36,16 @@ Result = TypeVar("Result")
 _CONNECTIONS = 4
 _IN_LIST = 500
 """Values in one question: SQLite takes 32,766, PostgreSQL 65,535."""
+_CONNECT: Mapping[str, int] = {
+    "connect_timeout": 5,
+    # A server that no longer answers at all: what was sent is given up after ten seconds, and
+    # an answer that is waited for after twenty-five.
+    "tcp_user_timeout": 10_000,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+}
+"""Of libpq; seconds, but for ``tcp_user_timeout`` in milliseconds."""
 
 
 class SqlIndex:
@@ -146,8 +156,9 @@ class SqlIndex:
 
 def _engine(url: str) -> Engine:
     if not url.startswith("sqlite"):
-        options = {"connect_timeout": 5}
-        return create_engine(url, pool_pre_ping=True, pool_size=_CONNECTIONS, connect_args=options)
+        return create_engine(
+            url, pool_pre_ping=True, pool_size=_CONNECTIONS, connect_args=dict(_CONNECT)
+        )
     engine = create_engine(url, connect_args={"timeout": 10})
 
     @event.listens_for(engine, "connect")

@@ -19,11 +19,14 @@ from proctor.api.stored import StoredFolder
 from proctor.store.folders import ConflictError, FolderKey, Part, parts_of
 from proctor.store.index import SqlIndex
 from proctor.store.manifests import read_manifest
-from proctor.store.objects import MissingObjectError, Objects, StoreFullError
+from proctor.store.objects import MissingObjectError, Objects, StoreError, StoreFullError
+from proctor.store.room import Room
 from proctor.store.spool import BodyError, TooLargeError, clear, spooled
 
 ORPHANED_AFTER = timedelta(hours=24)
 """What belongs to no whole folder is left for so long: somebody may still be sending."""
+_PLACES = 2
+"""A body lies in the spool and, where objects are files, beside them for a moment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,7 @@ class Store:
         self._spool = spool
         self._limits = limits
         self._now = now
+        self._room = Room(spool)
         self._changing = asyncio.Lock()
         self._is_caught_up = False
         self._wants_room = asyncio.Event()
@@ -111,9 +115,12 @@ class Store:
         if found is not None and found[1]:
             return ()
         await self._require_room(size)
+        if found is None:
+            await self._room.require(size + max(part.size_bytes for part in made_of))
         async with self._changing:
             await self._index.begin(folder.model_copy(update={"size_bytes": size}), made_of)
-        await self._put(key.blob(folder.digest), manifest)
+        async with self._room.taking(_PLACES * len(manifest)):
+            await self._put(key.blob(folder.digest), manifest)
         return await self._missing(key, made_of)
 
     async def take(self, key: FolderKey, sha256: str, body: AsyncIterator[bytes]) -> bool:
@@ -127,7 +134,10 @@ class Store:
         size = sizes.get(sha256)
         if size is None:
             return False
-        async with spooled(body, sha256, size, self._spool) as file:
+        async with (
+            self._room.taking(_PLACES * size),
+            spooled(body, sha256, size, self._spool) as file,
+        ):
             if file.stat().st_size != size:
                 raise BodyError(f"part {sha256} has {file.stat().st_size} bytes, not {size}")
             await self._objects.put(key.blob(sha256), file)
@@ -142,9 +152,14 @@ class Store:
         await self._index.finish(key, self._now())
 
     async def find(self, key: FolderKey) -> tuple[StoredFolder, tuple[Part, ...]] | None:
-        """A whole folder and its parts by path, or None."""
+        """A whole folder and its parts by path, or None.
+
+        Raises:
+            StoreError: Nobody can say yet: the index lacks what lies in the objects.
+        """
         found = await self._index.find(key)
         if found is None or not found[1]:
+            self._require_caught_up()
             return None
         return found[0], await self._index.parts(key)
 
@@ -155,7 +170,12 @@ class Store:
     async def stored(
         self, namespace_uid: str, kind: str, run: str | None = None
     ) -> tuple[StoredFolder, ...]:
-        """Whole folders of a namespace, oldest first; of one run when it is named."""
+        """Whole folders of a namespace, oldest first; of one run when it is named.
+
+        Raises:
+            StoreError: As ``find``.
+        """
+        self._require_caught_up()
         return await self._index.stored(namespace_uid, kind, run)
 
     def read(self, key: FolderKey, sha256: str) -> AsyncIterator[bytes]:
@@ -241,6 +261,10 @@ class Store:
             return False
         await self._index.finish(key, self._now())
         return True
+
+    def _require_caught_up(self) -> None:
+        if not self.is_open:
+            raise StoreError("the index is not open, or is being made again from the store")
 
     async def _require_room(self, size: int) -> None:
         most = self._limits.total_bytes
