@@ -4,6 +4,7 @@ It gets a short-lived token for its own audience, never the user's.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import click
@@ -16,17 +17,38 @@ from proctor.store.client import ResultsClient
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 DEFAULT_SERVER = "proctor-system/proctor-results"
-DEFAULT_ACCOUNT = "proctor-reader"
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """The usual service account of a command, and the role that it needs."""
+
+    name: str
+    role: str
+    variable: str
+
+
+READER = Account("proctor-reader", "view", "PROCTOR_RESULTS_ACCOUNT")
+WRITER = Account("proctor-writer", "edit", "PROCTOR_PUSH_ACCOUNT")
 
 
 def server_options(command: Command) -> Command:
-    """Add the options that say where the server is and who asks."""
+    """Add the options that say where the server is and who reads."""
+    return _with_options(command, READER)
+
+
+def push_options(command: Command) -> Command:
+    """Add the options that say where the server is and who sends."""
+    return _with_options(command, WRITER)
+
+
+def _with_options(command: Command, account: Account) -> Command:
     for option in (
         click.option(
             "--service-account",
-            default=DEFAULT_ACCOUNT,
+            default=account.name,
             show_default=True,
-            envvar="PROCTOR_RESULTS_ACCOUNT",
+            envvar=account.variable,
             metavar="NAME",
             help="Of the namespace; the server sees what it may see.",
         ),
@@ -44,13 +66,15 @@ def server_options(command: Command) -> Command:
     return command
 
 
-def reach(kube: Kube, namespace: str, server: str, account: str) -> ResultsClient:
-    """A client of the server.
+def reach(
+    kube: Kube, namespace: str, server: str, account: str, role: str = READER.role
+) -> ResultsClient:
+    """A client of the server; ``role`` is what ``account`` should be bound to.
 
     Raises:
         UserError: No token is to be had, with what to do.
     """
-    token = _token(kube, namespace, account)
+    token = _token(kube, namespace, account, role)
     if "://" in server:
         return ResultsClient(server.rstrip("/"), lambda: {TOKEN_HEADER: token})
     place, separator, service = server.partition("/")
@@ -64,7 +88,7 @@ def reach(kube: Kube, namespace: str, server: str, account: str) -> ResultsClien
     return ResultsClient(kube.connection.server + path, headers, kube.tls)
 
 
-def _token(kube: Kube, namespace: str, account: str) -> str:
+def _token(kube: Kube, namespace: str, account: str, role: str) -> str:
     try:
         return kube.token(namespace, account, AUDIENCE)
     except KubeError as error:
@@ -73,6 +97,6 @@ def _token(kube: Kube, namespace: str, account: str) -> str:
         raise UserError(
             f"{error}: make it with\n"
             f"  kubectl -n {namespace} create serviceaccount {account}\n"
-            f"  kubectl -n {namespace} create rolebinding {account} --clusterrole=view "
+            f"  kubectl -n {namespace} create rolebinding {account} --clusterrole={role} "
             f"--serviceaccount={namespace}:{account}"
         ) from None

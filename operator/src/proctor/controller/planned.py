@@ -10,6 +10,7 @@ from proctor.api.egress import EgressMode
 from proctor.api.errors import Problem, SpecError
 from proctor.api.evalrun import Cassette, EvalRunSpec, FailurePolicy, ModelsMode
 from proctor.api.evaltrial import TrialModels
+from proctor.api.task import Task
 from proctor.api.validation import read_model
 from proctor.controller.names import digest, trial_name
 from proctor.controller.orders import PackedOrders, config_map, pack_orders
@@ -84,6 +85,7 @@ def plan_seen_run(
     egress_modes: frozenset[EgressMode],
     settings: TrialSettings | None = None,
     config_maps: ConfigMapData | None = None,
+    bundles: Mapping[str, tuple[Task, ...]] | None = None,
 ) -> PlannedRun:
     """Plan a run from its raw spec.
 
@@ -94,6 +96,7 @@ def plan_seen_run(
         egress_modes: Those that this cluster offers.
         settings: What this installation allows.
         config_maps: What the ConfigMaps hold that its workspaces name.
+        bundles: Tasks of the bundles that it names, by digest.
 
     Raises:
         SpecError: Every problem, with field and remedy.
@@ -105,6 +108,7 @@ def plan_seen_run(
         spec=spec,
         seed=digest(uid),
         config_maps=config_maps or {},
+        bundles=bundles or {},
         egress_modes=egress_modes,
     )
     plan = plan_run(source, kinds, priced)
