@@ -11,7 +11,6 @@ from proctor.api.errors import Problem, SpecError
 from proctor.api.evalrun import Cassette, EvalRunSpec, FailurePolicy, ModelsMode
 from proctor.api.evaltrial import TrialModels
 from proctor.api.task import Task
-from proctor.api.validation import read_model
 from proctor.controller.names import digest, trial_name
 from proctor.controller.orders import PackedOrders, config_map, pack_orders
 from proctor.controller.permissions import permission_problems
@@ -22,6 +21,7 @@ from proctor.engine.model import DesiredTrial, TrialId, desired_trials
 from proctor.planning.cassette_rules import cluster_problems
 from proctor.planning.config_maps import ConfigMapData, config_maps_digest
 from proctor.planning.kinds import Kinds
+from proctor.planning.manifest import parse_spec
 from proctor.planning.model import Cell, RunPlan, RunSource
 from proctor.planning.plan import plan_run
 
@@ -101,7 +101,7 @@ def plan_seen_run(
     Raises:
         SpecError: Every problem, with field and remedy.
     """
-    spec = read_model(EvalRunSpec, run.spec, "spec")
+    spec = parse_spec(run.spec)
     uid, name = run.identity.uid, run.identity.name
     source = RunSource(
         name=name,

@@ -48,14 +48,12 @@ class Sources:
 
     def read(self, path: Path) -> None:
         """Read one file; once, though several of the paths lead to it."""
-        if real_path(path) in self._read:
+        if not self._may_be_packed(path) or real_path(path) in self._read:
             return
         self._read.add(real_path(path))
         folder = self._folder(path)
         text = ""
         try:
-            if self.packed_below is not None:
-                require_packable(path, self.packed_below)
             text = read_file(path).decode("utf-8")
             manifest = read_manifest(text, str(path), folder)
         except OSError as error:
@@ -68,6 +66,15 @@ class Sources:
         else:
             self._take(path, manifest)
         self._used |= folder.used
+
+    def _may_be_packed(self, path: Path) -> bool:
+        if self.packed_below is not None:
+            try:
+                require_packable(path, self.packed_below)
+            except OSError as error:
+                self._refuse(path, f"cannot be packed: {error.strerror}", "")
+                return False
+        return True
 
     def _folder(self, path: Path) -> DiskFolder:
         if self.packed_below is None:

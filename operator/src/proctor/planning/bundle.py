@@ -78,7 +78,7 @@ def unpacked(visible: bytes, hidden: bytes, field: str) -> tuple[Task, ...]:
         SpecError: It holds what is no task, with all problems.
     """
     seen, unseen = _objects(visible, field), _objects(hidden, field)
-    if len(seen) != len(unseen) or len(seen) > MAX_TASKS:
+    if len(seen) != len(unseen) or not 0 < len(seen) <= MAX_TASKS:
         raise SpecError([_no_bundle(field)])
     tasks, problems = list[Task](), list[Problem]()
     for index, (one, other) in enumerate(zip(seen, unseen, strict=True)):

@@ -19,22 +19,18 @@ def bundle_field(index: int) -> str:
 
 def bundle_problems(source: RunSource) -> Iterator[Problem]:
     """Bundles that nobody handed in, and more tasks than a run may have."""
-    missing = [
-        Problem(
-            f"{bundle_field(index)}.digest",
-            f"{named.bundle.digest} lies on a cluster's results server, which is not asked here",
-            "give the folder itself that was pushed: proctor run FOLDER",
-        )
-        for index, named in enumerate(source.spec.tasks_from)
-        if named.bundle.digest not in source.bundles
-    ]
-    yield from missing
+    for index, named in enumerate(source.spec.tasks_from):
+        if named.bundle.digest not in source.bundles:
+            yield Problem(
+                f"{bundle_field(index)}.digest",
+                f"{named.bundle.digest} lies on a cluster's results server, which is not asked "
+                "here",
+                "give the folder itself that was pushed: proctor run FOLDER",
+            )
     count = len(with_bundles(source).spec.tasks)
     if count > MAX_TASKS:
         message = f"{count} tasks with those of bundles are too many for one run"
         yield Problem("spec.tasksFrom", message, f"keep them at {MAX_TASKS}")
-    elif count == 0 and not missing:
-        yield Problem("spec.tasks", "is required", "add it, or name a bundle in tasksFrom")
 
 
 def with_bundles(source: RunSource) -> RunSource:
