@@ -176,9 +176,7 @@ def a_way_out(suite, outside):
         pytest.param(a_way_out, "push a folder that holds both", id="way-out"),
     ],
 )
-def test_what_is_not_a_file_of_the_folder_itself_is_refused_by_name(
-    suite, tmp_path, change, words
-):
+def test_what_is_not_a_file_of_the_folder_itself_is_refused_by_name(suite, tmp_path, change, words):
     outside = tmp_path / "private" / "key"
     outside.parent.mkdir()
     outside.write_text("do not send")

@@ -1,4 +1,4 @@
-"""Bundles: sent by whoever may create runs, read by the operator alone, kept while a run needs them."""
+"""Bundles: sent by whoever may create runs, and read by the operator alone."""
 
 import asyncio
 import hashlib
@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from builders_results import OPERATOR, WRITER, a_bundle
+from builders_results import WRITER, a_bundle
 from proctor.api.results import AUDIENCE, MAX_BUNDLE_BYTES, RECORDS, bundles_of
 
 TEAM = bundles_of("team")
@@ -80,7 +80,12 @@ async def test_the_port_that_trials_reach_takes_no_bundle_and_shows_none(bench):
 async def test_nobody_but_the_operator_reads_a_bundle(bench):
     bundle = a_bundle()
     await bench.push(bundle)
-    for account in (WRITER, "team:reader", "proctor-system:proctor-gateway", "team:proctor-operator"):
+    for account in (
+        WRITER,
+        "team:reader",
+        "proctor-system:proctor-gateway",
+        "team:proctor-operator",
+    ):
         token = bench.api.issue(f"token-{account}", AUDIENCE, account=account)
         bench.api.allow(account, "get", "evaltrials", "team")
         bench.api.allow(account, "create", "evalruns", "team")
