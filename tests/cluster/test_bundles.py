@@ -51,10 +51,12 @@ def person(kube, system, tmp_path_factory):
     kube("create", "rolebinding", "person", "--clusterrole=edit", account)
     binding = f"person-{kube.namespace}"
     system("create", "rolebinding", binding, "--role=proctor-results-proxy", account)
-    for name, role in (("proctor-writer", "edit"), ("proctor-reader", "view")):
+    for name in ("proctor-writer", "proctor-reader"):
         kube("create", "serviceaccount", name)
-        kube("create", "rolebinding", name, f"--clusterrole={role}",
-             f"--serviceaccount={kube.namespace}:{name}")  # fmt: skip
+    kube("create", "role", "proctor-writer", "--verb=create", "--resource=evalruns.proctor.dev")
+    for name, role in (("writer", "--role=proctor-writer"), ("reader", "--clusterrole=view")):
+        kube("create", "rolebinding", f"proctor-{name}", role,
+             f"--serviceaccount={kube.namespace}:proctor-{name}")  # fmt: skip
     config = yaml.safe_load(kube("config", "view", "--raw", "--minify", "--flatten"))
     token = kube("create", "token", "person").strip()
     config["users"][0]["user"] = {"token": token}

@@ -112,7 +112,7 @@ def test_a_push_of_a_bad_task_names_it_and_asks_no_cluster(tmp_path, monkeypatch
     manifest.write_text(manifest.read_text().replace("file_exists", "guessed"))
     done = proctor("push", manifest, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "criteria[0].type: criterion type 'guessed'" in done.stderr
+    assert "criteria[0].type: unknown criterion type 'guessed'" in done.stderr
     assert "KUBECONFIG" not in done.stderr
 
 

@@ -43,8 +43,7 @@ def push_folder(request: PushRequest) -> int:
         click.echo(f"warning: {warning}", err=True)
     kube = connect()
     namespace = request.namespace or current_namespace()
-    account = request.service_account
-    client = reach(kube, namespace, request.server, account, WRITER.role)
+    client = reach(kube, namespace, request.server, request.service_account, WRITER)
     _send(client, namespace, tasks.bundle)
     click.echo(_as_json(tasks, namespace) if request.as_json else _as_text(tasks))
     if not request.as_json:

@@ -21,15 +21,27 @@ DEFAULT_SERVER = "proctor-system/proctor-results"
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """The usual service account of a command, and the role that it needs."""
+    """The usual service account of a command.
+
+    Args:
+        variable: Of the environment, which names another one.
+        role: How kubectl binds it to what it needs.
+        made: How kubectl makes that role; empty: it is there.
+    """
 
     name: str
-    role: str
     variable: str
+    role: str
+    made: str = ""
 
 
-READER = Account("proctor-reader", "view", "PROCTOR_RESULTS_ACCOUNT")
-WRITER = Account("proctor-writer", "edit", "PROCTOR_PUSH_ACCOUNT")
+READER = Account("proctor-reader", "PROCTOR_RESULTS_ACCOUNT", "--clusterrole=view")
+WRITER = Account(
+    "proctor-writer",
+    "PROCTOR_PUSH_ACCOUNT",
+    "--role=proctor-writer",
+    "create role proctor-writer --verb=create --resource=evalruns.proctor.dev",
+)
 
 
 def server_options(command: Command) -> Command:
@@ -67,14 +79,14 @@ def _with_options(command: Command, account: Account) -> Command:
 
 
 def reach(
-    kube: Kube, namespace: str, server: str, account: str, role: str = READER.role
+    kube: Kube, namespace: str, server: str, name: str, account: Account = READER
 ) -> ResultsClient:
-    """A client of the server; ``role`` is what ``account`` should be bound to.
+    """A client of the server, as the service account ``name``; ``account`` is the usual one.
 
     Raises:
         UserError: No token is to be had, with what to do.
     """
-    token = _token(kube, namespace, account, role)
+    token = _token(kube, namespace, name, account)
     if "://" in server:
         return ResultsClient(server.rstrip("/"), lambda: {TOKEN_HEADER: token})
     place, separator, service = server.partition("/")
@@ -88,15 +100,16 @@ def reach(
     return ResultsClient(kube.connection.server + path, headers, kube.tls)
 
 
-def _token(kube: Kube, namespace: str, account: str, role: str) -> str:
+def _token(kube: Kube, namespace: str, name: str, account: Account) -> str:
     try:
-        return kube.token(namespace, account, AUDIENCE)
+        return kube.token(namespace, name, AUDIENCE)
     except KubeError as error:
         if error.status != 404:
             raise
-        raise UserError(
-            f"{error}: make it with\n"
-            f"  kubectl -n {namespace} create serviceaccount {account}\n"
-            f"  kubectl -n {namespace} create rolebinding {account} --clusterrole={role} "
-            f"--serviceaccount={namespace}:{account}"
-        ) from None
+        commands = (
+            f"create serviceaccount {name}",
+            account.made,
+            f"create rolebinding {name} {account.role} --serviceaccount={namespace}:{name}",
+        )
+        lines = [f"  kubectl -n {namespace} {command}" for command in commands if command]
+        raise UserError("\n".join([f"{error}: make it with", *lines])) from None
