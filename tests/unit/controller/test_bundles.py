@@ -148,6 +148,16 @@ async def test_what_is_wrong_with_a_task_of_a_bundle_is_named_at_the_bundle(worl
     assert "spec.tasksFrom[0].bundle.tasks[0].criteria[0].type" in said(world)
 
 
+async def test_more_than_the_operator_can_hold_is_refused_with_the_limit(world):
+    files = [{"path": f"{number}.txt", "content": "x" * 60_000} for number in range(60)]
+    digest = await world.bundles.push(
+        NAMESPACE, a_spec(tasks=[a_task(reference={"files": files})]).tasks
+    )
+    await world.apply(named(digest, variants=[{"name": f"v{number}"} for number in range(10)]))
+    assert world.condition("Accepted") == ("False", "SpecInvalid")
+    assert "bundles times variants are more than 32 MiB" in said(world)
+
+
 async def test_without_a_results_server_the_remedy_is_to_install_it():
     with pytest.raises(SpecError, match=r"results\.enabled"):
         await NoBundles().parts(NAMESPACE, DIGEST)

@@ -25,6 +25,9 @@ from proctor.planning.bundle import HIDDEN_PART, PARTS, VISIBLE_PART, unpacked
 from proctor.planning.bundles import bundle_field
 from proctor.store.client import ResultsClient, ResultsError, part_path
 
+MOST_BYTES = 32 << 20
+"""Of a run's bundles together, times its variants: the operator holds the orders of all of them."""
+
 _TIMEOUT_SECONDS = 10
 _MANIFEST_BYTES = 64 << 10
 _SCHEME = "sha256:"
@@ -112,9 +115,11 @@ async def read_bundles(
 
     Raises:
         AwaitedError: One cannot be read now, or is gone although trials of the run were planned.
-        SpecError: There is no such bundle, it holds what is no task, or nobody waits any more.
+        SpecError: There is no such bundle, it holds what is no task, they are more than the
+            operator can hold, or nobody waits any more.
     """
     found: dict[str, tuple[Task, ...]] = {}
+    left = MOST_BYTES // max(len(run.spec.get("variants") or ()), 1)
     for field, digest in _named(run.spec):
         try:
             parts = await bundles.parts(run.identity.namespace, digest)
@@ -127,6 +132,9 @@ async def read_bundles(
                 raise SpecError([problem])
             _require_patience(run, now, problem.field, problem.message)
             raise AwaitedError(str(problem))
+        left -= sum(map(len, parts.values()))
+        if left < 0:
+            raise SpecError([_too_much()])
         content = (parts[VISIBLE_PART], parts[HIDDEN_PART])
         found[digest] = await asyncio.to_thread(unpacked, *content, field)
     return found
@@ -138,6 +146,14 @@ def _missing(run: SeenRun, field: str, digest: str) -> Problem:
         f"{field}.digest",
         f"namespace {namespace} has no bundle {digest}",
         f"push it again in this namespace: proctor push FOLDER -n {namespace}",
+    )
+
+
+def _too_much() -> Problem:
+    return Problem(
+        "spec.tasksFrom",
+        f"bundles times variants are more than {MOST_BYTES >> 20} MiB",
+        "split it into runs of fewer tasks or variants, or lay large files into images",
     )
 
 
