@@ -203,3 +203,9 @@ def test_more_than_the_operator_reads_is_refused_with_the_limit(suite):
     for number in range(20):
         (suite / f"t{number}.yaml").write_text(TASK.replace("NAME", f"t{number}"))
     assert "push at most 8388608 at a time" in said(suite)
+
+
+def test_two_runs_that_have_a_task_of_one_name_are_refused(tmp_path):
+    (tmp_path / "a.yaml").write_text(RUN)
+    (tmp_path / "b.yaml").write_text(RUN.replace("{name: one}", "{name: two}"))
+    assert "tasks: two tasks are called 'of-a-run' (rename one of them)" in said(tmp_path)

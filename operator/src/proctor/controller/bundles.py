@@ -1,4 +1,4 @@
-"""The port ``Bundles``: tasks that lie on the results server; and what a run's name, read once.
+"""The port ``Bundles``: tasks that lie on the results server, read once, when a run is planned.
 
 A bundle is named by its digest, so it holds the same tasks whenever it is read: after a restart the
 operator plans the same trials.

@@ -8,7 +8,7 @@ from proctor.api.errors import Problem, SpecError, UserError
 from proctor.api.evalrun import MAX_TASKS, EvalRunSpec
 from proctor.api.results import MAX_BUNDLE_BYTES
 from proctor.api.task import AgentSpec, Task
-from proctor.local.loading import Loaded, examine_sources, held_config_maps
+from proctor.local.loading import examine_sources, held_config_maps
 from proctor.local.overrides import Flags
 from proctor.local.planned import PlannedRun
 from proctor.local.sources import Sources, read_sources
@@ -17,7 +17,6 @@ from proctor.planning.config_maps import with_config_maps
 from proctor.planning.model import RunSource
 
 _STAND_IN = {"type": "command", "options": {"command": "true"}}
-_KEPT = frozenset({"tasks"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +46,9 @@ def pack_tasks(path: Path) -> PackedTasks:
     sources = read_sources([path], Sources(packed_below=root, most_tasks=MAX_TASKS))
     loaded = examine_sources(sources, Flags(), _with_an_agent)
     tasks = tuple(task for source in loaded.sources for task in _tasks(source, sources))
-    problems = [*loaded.problems, *_twice(tasks), *_too_many(loaded)]
+    problems = loaded.problems or (*_twice(tasks), *_too_many(tasks))
     if problems:
-        raise SpecError(tuple(dict.fromkeys(problems)))
+        raise SpecError(problems)
     if not tasks:
         raise UserError(f"{path} holds no task that is not skipped")
     bundle = packed(tasks)
@@ -102,8 +101,8 @@ def _twice(tasks: Sequence[Task]) -> Iterator[Problem]:
             yield Problem("tasks", f"two tasks are called {name!r}", "rename one of them")
 
 
-def _too_many(loaded: Loaded) -> Iterator[Problem]:
-    count = sum(len(source.spec.tasks) for source in loaded.sources)
+def _too_many(tasks: Sequence[Task]) -> Iterator[Problem]:
+    count = len(tasks)
     if count > MAX_TASKS:
         yield Problem("tasks", f"{count} tasks are too many", f"push at most {MAX_TASKS} at a time")
 
@@ -120,9 +119,8 @@ def _require_readable(bundle: Bundle, path: Path, count: int) -> None:
 def _left_out(source: RunSource) -> Iterator[Problem]:
     """What else an EvalRun says."""
     fields = EvalRunSpec.model_fields
-    others = sorted(
-        fields[name].alias or name for name in source.spec.model_fields_set if name not in _KEPT
-    )
+    written = source.spec.model_fields_set - {"tasks"}
+    others = sorted(fields[name].alias or name for name in written)
     if others:
         message = f"of EvalRun {source.name!r} only the tasks are sent, not {', '.join(others)}"
         yield source.places.locate(Problem("spec", message, "write them where the bundle is named"))

@@ -4,7 +4,7 @@
 
     manifest.json  names both parts; its SHA-256 is the bundle's digest
     tasks.json     of each task what its agent may see
-    hidden.json    of each task, in the same order, what is hidden from it
+    hidden.json    of each task, in the same order, what is hidden from it, and what is for people
 
 The same tasks give the same bytes on every machine. What is hidden is a part of its own, so that
 nothing which lays down the one can show the other.
@@ -27,7 +27,7 @@ HIDDEN_PART = "hidden.json"
 PARTS = (HIDDEN_PART, VISIBLE_PART)
 """Sorted, as manifests name them."""
 
-_HIDDEN = ("criteria", "postRun", "reference")
+_HIDDEN = ("criteria", "description", "postRun", "reference")
 _PRODUCER = "proctor push"
 """Without a version: the digest stands for the tasks alone."""
 
@@ -86,6 +86,8 @@ def unpacked(visible: bytes, hidden: bytes, field: str) -> tuple[Task, ...]:
             tasks.append(read_model(Task, {**one, **other}, f"{field}.tasks[{index}]"))
         except SpecError as error:
             problems += error.problems
+        except RecursionError:
+            raise SpecError([_no_bundle(field)]) from None
     if problems:
         raise SpecError(problems)
     return tuple(tasks)
