@@ -221,3 +221,15 @@ def test_a_run_waits_for_a_results_server_that_was_killed_and_heals(
     kube.finished("waiting")
     outcomes = {one["spec"]["task"]: one["status"]["outcome"] for one in kube.trials("waiting")}
     assert outcomes == VERDICTS
+
+
+@pytest.mark.alone
+def test_a_restarted_operator_goes_on_with_the_same_trials(kube, system, digest):
+    kube.run("restarted", a_run(digest, parallelism=1))
+    kube("wait", "evalrun/restarted", "--for=jsonpath={.status.trials.running}=1",
+         "--timeout=120s")  # fmt: skip
+    system("delete", "pod", "--selector=app.kubernetes.io/component=operator")
+    kube.finished("restarted", timeout=300)
+    trials = kube.trials("restarted")
+    assert {one["spec"]["task"]: one["status"]["outcome"] for one in trials} == VERDICTS
+    assert [one["spec"]["attempt"] for one in trials] == [1, 1, 1]
