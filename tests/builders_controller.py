@@ -8,6 +8,7 @@ from typing import Any
 
 from prometheus_client import CollectorRegistry
 
+from fakes.bundles import FakeBundles
 from fakes.cluster import START, FakeCluster
 from fakes.kubelet import FakeKubelet
 from proctor.api.egress import EgressMode
@@ -142,7 +143,7 @@ class Operator:
         self.registry = registry
         self.metrics = OperatorMetrics(registry, "test")
         self.workers, self.watched = assemble(
-            world.settings, world.cluster, self.metrics, world.bills, world.now
+            world.settings, world.cluster, self.metrics, world.bills, world.bundles, world.now
         )
         self._events: list[tuple[str, str, dict[str, Any]]] = []
         world.cluster.watch(lambda *event: self._events.append(event))
@@ -195,6 +196,7 @@ class World:
         self.cluster.plant(SERVICES, GATEWAY_SERVICE)
         self.kubelet = FakeKubelet(self.cluster, NAMESPACE)
         self.bills = Bills()
+        self.bundles = FakeBundles()
         self.operator = Operator(self)
 
     def now(self) -> datetime:

@@ -12,13 +12,17 @@ from typing import Any
 
 import aiohttp
 
+from builders_planning import a_spec, a_task
 from fakes.api_server import GATEWAY_TOKEN, FakeApiServer, running_api_server
-from proctor.api.results import AUDIENCE, RECORDS, TOKEN_HEADER, records_of
+from proctor.api.results import AUDIENCE, RECORDS, TOKEN_HEADER, bundles_of, records_of
+from proctor.planning.bundle import packed
 from proctor.results.config import ResultsConfig
 from proctor.results.process import Listen, Running, run_results
 from proctor.serving.kube import ApiServer
 
 READER = "team:reader"
+WRITER = "team:writer"
+OPERATOR = "proctor-system:proctor-operator"
 
 
 def sha(data: bytes) -> str:
@@ -67,6 +71,12 @@ def a_record(uid: str = "trial-1", attempt: int = 1, **parts: bytes) -> ARecord:
     return ARecord.of({"execution.json": an_execution(uid, attempt), **named})
 
 
+def a_bundle(*names: str) -> ARecord:
+    """A bundle's content, in the form of a record's."""
+    bundle = packed(a_spec(tasks=[a_task(name) for name in names or ("hello",)]).tasks)
+    return ARecord(bundle.parts, bundle.manifest, bundle.digest)
+
+
 @dataclass
 class ResultsBench:
     """A server that can be started again on the same volume, and its callers."""
@@ -86,6 +96,10 @@ class ResultsBench:
         )
         self.reader = self.api.issue("reader-token", AUDIENCE, account=READER)
         self.api.allow(READER, "get", "evaltrials", "team")
+        self.writer = self.api.issue("writer-token", AUDIENCE, account=WRITER)
+        self.api.allow(WRITER, "create", "evalruns", "team")
+        self.operator = self.api.issue("operator-token", AUDIENCE, account=OPERATOR)
+        self.config.setdefault("operatorServiceAccount", OPERATOR.replace(":", "/"))
 
     @asynccontextmanager
     async def serving(self) -> AsyncIterator["ResultsBench"]:
@@ -122,12 +136,40 @@ class ResultsBench:
     async def put(
         self, path: str, body: bytes, token: str | None = None
     ) -> tuple[int, dict[str, Any]]:
-        assert self.session is not None
         headers = {"Authorization": f"Bearer {token or self.grade}"}
-        url, data = self.upload_url + path, io.BytesIO(body)
-        async with self.session.put(url, data=data, headers=headers) as answer:
+        return await self._put(self.upload_url + path, body, headers)
+
+    async def put_read(
+        self, path: str, body: bytes, token: str | None = None
+    ) -> tuple[int, dict[str, Any]]:
+        """Send to the port for people."""
+        return await self._put(self.read_url + path, body, {TOKEN_HEADER: token or self.writer})
+
+    async def _put(
+        self, url: str, body: bytes, headers: Mapping[str, str]
+    ) -> tuple[int, dict[str, Any]]:
+        assert self.session is not None
+        async with self.session.put(url, data=io.BytesIO(body), headers=headers) as answer:
             text = await answer.text()
-            return answer.status, json.loads(text) if text else {}
+            try:
+                return answer.status, json.loads(text) if text else {}
+            except ValueError:
+                return answer.status, {"error": text}
+
+    async def push(
+        self, bundle: ARecord, *, namespace: str = "team", token: str | None = None
+    ) -> tuple[int, dict[str, Any]]:
+        """As `proctor push` does: manifest, missing parts, manifest."""
+        path = f"{bundles_of(namespace)}/{bundle.digest}"
+        status, body = await self.put_read(path, bundle.manifest, token)
+        if status != 202:
+            return status, body
+        for missing in body["missing"]:
+            data = bundle.by_digest[missing]
+            status, body = await self.put_read(f"{path}/parts/{missing}", data, token)
+            if status != 204:
+                return status, body
+        return await self.put_read(path, bundle.manifest, token)
 
     async def send(self, record: ARecord, token: str | None = None) -> tuple[int, dict[str, Any]]:
         """As grade does: manifest, missing parts, manifest."""

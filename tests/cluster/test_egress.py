@@ -45,6 +45,7 @@ def targets(kube, system, image):
     listener = kube.get("pod", "listener")["status"]["podIP"]
     gateway = system.get("service", "proctor-gateway")["spec"]["clusterIP"]
     operator = system.get("service", "proctor-operator")["spec"]["clusterIP"]
+    results = system.get("service", "proctor-results")["spec"]["clusterIP"]
     node = system.list("nodes")[0]["status"]["addresses"][0]["address"]
     api = system.attempt("--namespace=default", "get", "service", "kubernetes", "--output=json")
     dns = system.attempt("--namespace=kube-system", "get", "service", "--output=json")
@@ -58,6 +59,7 @@ def targets(kube, system, image):
         "gateway-metrics": ("tcp", gateway, 8081),
         "gateway-canary": ("tcp", gateway, 8082),
         "operator": ("tcp", operator, 8080),
+        "results-read": ("tcp", results, 8081),
         "api-server": ("tcp", json.loads(api.stdout)["spec"]["clusterIP"], 443),
         "api-server-on-its-node": ("tcp", node, 6443),
         "kubelet": ("tcp", node, 10250),

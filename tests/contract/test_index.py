@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 import pytest_asyncio
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import create_engine, text
@@ -12,6 +13,7 @@ from postgres import NoPostgresError, running_postgres, skip_unless_required
 from proctor.api.stored import StoredFolder, StoredTrial
 from proctor.store.folders import ConflictError, FolderKey, Part
 from proctor.store.index import SqlIndex
+from proctor.store.migrate import migrations
 from proctor.store.objects import StoreError
 from proctor.store.tables import metadata
 
@@ -65,6 +67,17 @@ def a_folder(digest="d" * 64, *, trial="trial-1", attempt=1, age=timedelta(0)):
     )
 
 
+def a_bundle(digest="b" * 64):
+    return StoredFolder(
+        kind="bundle",
+        namespace="team",
+        namespace_uid="team-uid",
+        digest=digest,
+        size_bytes=10,
+        created_at=NOW,
+    )
+
+
 def parts(*names):
     return [Part(f"{name}.txt", name * 64, 5) for name in names]
 
@@ -86,6 +99,40 @@ async def test_a_folder_is_found_as_it_was_noted_and_is_whole_only_when_finished
     assert await index.find(key) == (folder, True)
     assert await index.stored("team-uid", "record", "r") == (folder,)
     assert await index.parts(key) == tuple(parts("a", "b"))
+
+
+async def test_a_bundle_is_of_no_trial_and_none_replaces_another(index):
+    for digest in ("b" * 64, "c" * 64):
+        await stored(index, a_bundle(digest), "a")
+    assert await index.find(FolderKey.of(a_bundle())) == (a_bundle(), True)
+    assert len(await index.stored("team-uid", "bundle")) == 2
+    assert await index.stored("team-uid", "record") == ()
+
+
+async def test_a_folder_that_is_asked_for_again_is_young_again(index):
+    await stored(index, a_folder(age=timedelta(days=9)), "a")
+    await index.renew(FolderKey.of(a_folder()), NOW)
+    assert await index.oldest(10, NOW - timedelta(days=1)) == ()
+
+
+async def test_tables_of_the_first_version_keep_all_folders_and_parts(index, url):
+    folder = a_folder()
+    await stored(index, folder, "a", "b")
+    engine = create_engine(url)
+    config = migrations()
+    with engine.begin() as connection:
+        if engine.dialect.name == "sqlite":
+            connection.execute(text("PRAGMA foreign_keys=ON"))
+        config.attributes["connection"] = connection
+        command.downgrade(config, "0001")
+    engine.dispose()
+
+    again = SqlIndex(url)
+    await again.open()
+    assert await again.find(FolderKey.of(folder)) == (folder, True)
+    assert await again.parts(FolderKey.of(folder)) == tuple(parts("a", "b"))
+    await stored(again, a_bundle(), "c")
+    await again.close()
 
 
 async def test_beginning_again_changes_nothing(index):

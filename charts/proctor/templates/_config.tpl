@@ -43,6 +43,8 @@ pricedModels:
 results:
   uploadUrl: http://{{ include "proctor.name" . }}-results.{{ .Release.Namespace }}.svc:{{ .Values.results.uploadPort }}
   uploadSeconds: {{ .Values.results.uploadSeconds }}
+  readUrl: http://{{ include "proctor.name" . }}-results.{{ .Release.Namespace }}.svc:{{ .Values.results.readPort }}
+  tokenFile: /var/run/proctor/results/token
 {{- end }}
 trial:
   userId: {{ if kindIs "invalid" .Values.trials.userId }}null{{ else }}{{ int64 .Values.trials.userId }}{{ end }}
@@ -89,6 +91,7 @@ providers:
 {{/* The results server's configuration (proctor.results.config); passwords are in its environment. */}}
 {{- define "proctor.resultsConfig" -}}
 folder: /var/lib/proctor/results
+operatorServiceAccount: {{ .Release.Namespace }}/{{ include "proctor.name" . }}-operator
 {{- with .Values.results.bucket }}
 {{- if .url }}
 bucket:

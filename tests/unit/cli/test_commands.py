@@ -106,6 +106,24 @@ def test_json_is_the_run_file_and_nothing_else(tmp_path):
     assert done.stderr == ""
 
 
+def test_a_push_of_a_bad_task_names_it_and_asks_no_cluster(tmp_path, monkeypatch):
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
+    manifest = a_manifest(tmp_path)
+    manifest.write_text(manifest.read_text().replace("file_exists", "guessed"))
+    done = proctor("push", manifest, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "criteria[0].type: unknown criterion type 'guessed'" in done.stderr
+    assert "KUBECONFIG" not in done.stderr
+
+
+def test_a_push_without_a_cluster_says_what_it_lacks(tmp_path, monkeypatch):
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
+    done = proctor("push", a_manifest(tmp_path), cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "only the tasks are sent, not agent, limits" in done.stderr
+    assert "set KUBECONFIG" in done.stderr
+
+
 def test_several_runs_follow_each_other_and_the_worst_counts(tmp_path):
     folder = tmp_path / "runs"
     folder.mkdir()

@@ -39,4 +39,5 @@ def test_what_no_way_of_applying_takes_is_not_sent_there() -> None:
     for server_side in (False, True):
         text = problem(1024 * KIB + 1, server_side=server_side)
         assert "split it" in text
+        assert "`proctor push`" in text
         assert "proctor validate" not in text

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest_asyncio
 
-from builders_results import a_record
+from builders_results import a_bundle, a_record
 from proctor.api.stored import StoredFolder, StoredTrial
 from proctor.results.retention import Policy, Retention
 from proctor.store.file_objects import FileObjects
@@ -49,8 +49,23 @@ class Bench:
         await self.store.finish(folder)
         return record
 
+    async def push(self, *names, age=timedelta(0)):
+        bundle = a_bundle(*names)
+        folder = StoredFolder(
+            kind="bundle",
+            namespace="team",
+            namespace_uid="team-uid",
+            digest=bundle.digest,
+            size_bytes=0,
+            created_at=NOW - age,
+        )
+        for sha256 in await self.store.offer(folder, bundle.manifest):
+            await self.store.take(FolderKey.of(folder), sha256, once(bundle.by_digest[sha256]))
+        await self.store.finish(folder)
+        return folder
+
     async def left(self):
-        return [one.trial.name for one in await self.store.oldest(99)]
+        return [one.trial.name if one.trial else one.digest for one in await self.store.oldest(99)]
 
     async def run(self, **policy):
         return await Retention(self.store, self, Policy(**policy), lambda: self.moment).run()
@@ -115,6 +130,25 @@ async def test_records_of_a_run_that_goes_on_stay_however_old(bench):
     bench.unfinished["team"] = [a_run("uid-of-a")]
     assert await bench.run(max_age=DAY, max_total_bytes=1) == 0
     bench.unfinished["team"] = [a_run("uid-of-a", complete=True)]
+    assert await bench.run(max_age=DAY) == 1
+
+
+async def test_a_bundle_stays_while_a_run_that_goes_on_names_it(bench):
+    used, unused = await bench.push("a", age=90 * DAY), await bench.push("b", age=90 * DAY)
+    named = {"tasksFrom": [{"bundle": {"digest": f"sha256:{used.digest}"}}]}
+    bench.unfinished["team"] = [{**a_run("uid"), "spec": named}]
+    assert await bench.run(max_age=DAY, max_total_bytes=1) == 1
+    assert await bench.left() == [used.digest]
+    bench.unfinished["team"] = [{**a_run("uid", complete=True), "spec": named}]
+    assert await bench.run(max_age=DAY) == 1
+    assert unused.digest != used.digest
+
+
+async def test_the_age_of_a_bundle_counts_from_when_it_was_last_pushed(bench):
+    folder = await bench.push("a", age=90 * DAY)
+    await bench.store.renew(FolderKey.of(folder))
+    assert await bench.run(max_age=DAY) == 0
+    bench.moment = NOW + 2 * DAY
     assert await bench.run(max_age=DAY) == 1
 
 

@@ -28,6 +28,7 @@ class Reason(StrEnum):
     RESOLVED = "Resolved"
     SPEC_INVALID = "SpecInvalid"
     SOURCE_NOT_FOUND = "SourceNotFound"
+    SOURCE_UNAVAILABLE = "SourceUnavailable"
     TRIALS_RUNNING = "TrialsRunning"
     TRIALS_PENDING = "TrialsPending"
     SUSPENDED = "Suspended"
@@ -107,7 +108,9 @@ CONDITIONS: Mapping[ConditionType, ConditionMeaning] = {
         reasons={
             Reason.RESOLVED: "All of the spec could be resolved.",
             Reason.SPEC_INVALID: "Fields of the spec are wrong; the message lists all of them.",
-            Reason.SOURCE_NOT_FOUND: "A ConfigMap that it names is not there yet.",
+            Reason.SOURCE_NOT_FOUND: "A ConfigMap that it names is not there yet, or a bundle is "
+            "gone that it has started with.",
+            Reason.SOURCE_UNAVAILABLE: "The results server does not give the bundle that it names.",
         },
     ),
     ConditionType.PROGRESSING: ConditionMeaning(
@@ -120,6 +123,7 @@ CONDITIONS: Mapping[ConditionType, ConditionMeaning] = {
             Reason.TRIALS_PENDING: "Trials wait to start.",
             Reason.SUSPENDED: "The spec says suspend.",
             Reason.SOURCE_NOT_FOUND: "The run is not accepted yet; see Accepted.",
+            Reason.SOURCE_UNAVAILABLE: "The run is not accepted yet; see Accepted.",
             **WAITING_REASONS,
             **_END_REASONS,
         },

@@ -23,6 +23,10 @@ from proctor.api.task import (
 from proctor.api.workspace import Text
 
 MAX_INLINE_TASKS = 200
+MAX_TASK_SOURCES = 10
+MAX_TASKS = 1000
+"""Of a run, wherever they come from, and of a bundle."""
+
 MAX_VARIANTS = 20
 MAX_REPEATS = 100
 MAX_RUN_NAME = 40
@@ -172,6 +176,23 @@ class Select(Spec):
     limit: Annotated[int | None, Field(ge=1, le=100_000, description="Only the first ones.")] = None
 
 
+class BundleReference(Spec):
+    """Tasks that lie on the results server, for the run's namespace."""
+
+    digest: Annotated[
+        Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$", max_length=71)],
+        Field(description="As `proctor push FOLDER` prints it."),
+    ]
+
+
+class TaskSource(Spec):
+    """Where further tasks come from."""
+
+    bundle: Annotated[
+        BundleReference, Field(description="A folder that `proctor push` sent. Needs a cluster.")
+    ]
+
+
 class EvalRunSpec(Spec):
     """Tasks × variants × repeats, and the limits for all of it."""
 
@@ -197,8 +218,20 @@ class EvalRunSpec(Spec):
     repeats: Annotated[int, Field(ge=1, le=MAX_REPEATS, description="Trials of each pair.")] = 1
     tasks: Annotated[
         tuple[Task, ...],
-        Field(min_length=1, max_length=MAX_INLINE_TASKS, description="The tasks."),
-    ]
+        Field(
+            min_length=1,
+            max_length=MAX_INLINE_TASKS,
+            description="The tasks. Absent only with tasksFrom.",
+        ),
+    ] = ()
+    tasks_from: Annotated[
+        tuple[TaskSource, ...],
+        Field(
+            min_length=1,
+            max_length=MAX_TASK_SOURCES,
+            description="Further tasks, after those of tasks.",
+        ),
+    ] = ()
     select: Annotated[Select | None, Field(description="Run only some of the tasks.")] = None
     criteria: Annotated[
         tuple[CriterionSpec, ...],

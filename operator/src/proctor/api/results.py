@@ -1,14 +1,15 @@
 """What grade, command line, operator and results server say to each other. Standard library only.
 
-A *folder* (a record) is stored as its parts, each under its SHA-256, and a manifest that
-names them; the folder's digest is the manifest's SHA-256. Whoever sends one asks with the manifest
-first, is told which parts are missing, sends those, and asks again::
+A *folder* (a record, a bundle of tasks) is stored as its parts, each under its SHA-256, and a
+manifest that names them; the folder's digest is the manifest's SHA-256. Whoever sends one asks with
+the manifest first, is told which parts are missing, sends those, and asks again::
 
     PUT {base}/{digest}                  the manifest -> 200 stored, 202 {"missing": [sha256, ...]}
     PUT {base}/{digest}/parts/{sha256}   one part -> 204
 
-Asking again is always safe. The base is ``RECORDS``, on the port for trials; people read from
-``records_of`` a namespace on theirs.
+Asking again is always safe. The base is ``RECORDS``, on the port for trials; on the other port
+people read from ``records_of`` a namespace and send to ``bundles_of`` one, from which the operator
+reads.
 """
 
 import re
@@ -24,10 +25,18 @@ RECORDS = "/proctor/v1/records"
 NAMESPACES = "/proctor/v1/namespaces"
 
 RECORD = "record"
-"""The one kind of folder so far."""
+BUNDLE = "bundle"
+"""The kinds of folder."""
+
+NO_BUNDLE = "there is no bundle"
+"""How the answer 404 begins when the namespace has none of that digest; a 404 that says anything
+else is of a server that knows no bundles."""
 
 MANIFEST_BYTES = 8 << 20
 """The largest manifest that is read."""
+
+MAX_BUNDLE_BYTES = 8 << 20
+"""The parts of a bundle together: the operator reads all of them at once."""
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
@@ -35,6 +44,11 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 def is_digest(text: str) -> bool:
     """Whether it is a SHA-256 as it is written here."""
     return _DIGEST.fullmatch(text) is not None
+
+
+def bundles_of(namespace: str) -> str:
+    """Path of a namespace's bundles: people send them, the operator reads them."""
+    return f"{NAMESPACES}/{quote(namespace, safe='')}/bundles"
 
 
 def records_of(namespace: str) -> str:

@@ -24,10 +24,19 @@ class StoredTrial(Status):
 class StoredFolder(Status):
     """A folder; it lies beside its parts in the store, so that a lost index can be made again."""
 
-    kind: Annotated[Literal["record"], Field(description="What it is.")]
+    kind: Annotated[Literal["record", "bundle"], Field(description="What it is.")]
     namespace: Annotated[str, Field(description="Whose it is.")]
     namespace_uid: Annotated[str, Field(description="A namespace made again inherits nothing.")]
     digest: Annotated[str, Field(description="SHA-256 of its manifest, hexadecimal.")]
     size_bytes: Annotated[int, Field(ge=0, description="Manifest and parts.")]
     created_at: Annotated[datetime, Field(description="When it was first asked for, UTC.")]
-    trial: Annotated[StoredTrial, Field(description="The attempt that it is of.")]
+    trial: Annotated[
+        StoredTrial | None, Field(description="The attempt that a record is of; null: no record.")
+    ] = None
+
+
+class StoredRecord(StoredFolder):
+    """A folder that is a record."""
+
+    kind: Literal["record"]
+    trial: StoredTrial

@@ -12,6 +12,7 @@ from proctor.api.errors import UserError
 _COMMANDS: Mapping[str, tuple[str, str]] = {
     "run": ("proctor.cli.run:run", "Run evaluations on this machine."),
     "validate": ("proctor.cli.validate:validate", "Find all problems in files, at once."),
+    "push": ("proctor.cli.push:push", "Send a folder of tasks to a cluster."),
     "logs": ("proctor.cli.logs:logs", "Show what agents did in a run on a cluster."),
     "records": ("proctor.cli.records:records", "List or download records of a run on a cluster."),
     "version": ("proctor.cli.version:version", "Print the version."),

@@ -4,6 +4,7 @@ It gets a short-lived token for its own audience, never the user's.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import click
@@ -16,17 +17,50 @@ from proctor.store.client import ResultsClient
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 DEFAULT_SERVER = "proctor-system/proctor-results"
-DEFAULT_ACCOUNT = "proctor-reader"
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """The usual service account of a command.
+
+    Args:
+        variable: Of the environment, which names another one.
+        role: How kubectl binds it to what it needs.
+        made: How kubectl makes that role; empty: it is there.
+    """
+
+    name: str
+    variable: str
+    role: str
+    made: str = ""
+
+
+READER = Account("proctor-reader", "PROCTOR_RESULTS_ACCOUNT", "--clusterrole=view")
+WRITER = Account(
+    "proctor-writer",
+    "PROCTOR_PUSH_ACCOUNT",
+    "--role=proctor-writer",
+    "create role proctor-writer --verb=create --resource=evalruns.proctor.dev",
+)
 
 
 def server_options(command: Command) -> Command:
-    """Add the options that say where the server is and who asks."""
+    """Add the options that say where the server is and who reads."""
+    return _with_options(command, READER)
+
+
+def push_options(command: Command) -> Command:
+    """Add the options that say where the server is and who sends."""
+    return _with_options(command, WRITER)
+
+
+def _with_options(command: Command, account: Account) -> Command:
     for option in (
         click.option(
             "--service-account",
-            default=DEFAULT_ACCOUNT,
+            default=account.name,
             show_default=True,
-            envvar="PROCTOR_RESULTS_ACCOUNT",
+            envvar=account.variable,
             metavar="NAME",
             help="Of the namespace; the server sees what it may see.",
         ),
@@ -44,13 +78,15 @@ def server_options(command: Command) -> Command:
     return command
 
 
-def reach(kube: Kube, namespace: str, server: str, account: str) -> ResultsClient:
-    """A client of the server.
+def reach(
+    kube: Kube, namespace: str, server: str, name: str, account: Account = READER
+) -> ResultsClient:
+    """A client of the server, as the service account ``name``; ``account`` is the usual one.
 
     Raises:
         UserError: No token is to be had, with what to do.
     """
-    token = _token(kube, namespace, account)
+    token = _token(kube, namespace, name, account)
     if "://" in server:
         return ResultsClient(server.rstrip("/"), lambda: {TOKEN_HEADER: token})
     place, separator, service = server.partition("/")
@@ -64,15 +100,16 @@ def reach(kube: Kube, namespace: str, server: str, account: str) -> ResultsClien
     return ResultsClient(kube.connection.server + path, headers, kube.tls)
 
 
-def _token(kube: Kube, namespace: str, account: str) -> str:
+def _token(kube: Kube, namespace: str, name: str, account: Account) -> str:
     try:
-        return kube.token(namespace, account, AUDIENCE)
+        return kube.token(namespace, name, AUDIENCE)
     except KubeError as error:
         if error.status != 404:
             raise
-        raise UserError(
-            f"{error}: make it with\n"
-            f"  kubectl -n {namespace} create serviceaccount {account}\n"
-            f"  kubectl -n {namespace} create rolebinding {account} --clusterrole=view "
-            f"--serviceaccount={namespace}:{account}"
-        ) from None
+        commands = (
+            f"create serviceaccount {name}",
+            account.made,
+            f"create rolebinding {name} {account.role} --serviceaccount={namespace}:{name}",
+        )
+        lines = [f"  kubectl -n {namespace} {command}" for command in commands if command]
+        raise UserError("\n".join([f"{error}: make it with", *lines])) from None

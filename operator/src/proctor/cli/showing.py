@@ -9,7 +9,7 @@ import click
 from proctor.api.errors import UserError
 from proctor.api.report import TRANSCRIPT
 from proctor.api.results import records_of
-from proctor.api.stored import StoredFolder
+from proctor.api.stored import StoredRecord
 from proctor.cli.kube import Kube, connect, current_namespace
 from proctor.cli.server import reach
 from proctor.cli.stored import stored_records
@@ -55,7 +55,7 @@ def show_logs(request: LogsRequest) -> int:
 
 def _server(
     kube: Kube, namespace: str, request: LogsRequest
-) -> tuple[ResultsClient | None, tuple[StoredFolder, ...]]:
+) -> tuple[ResultsClient | None, tuple[StoredRecord, ...]]:
     """The results server and what it has of the run; without it there still are pods."""
     try:
         client = reach(kube, namespace, request.server, request.service_account)

@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from proctor.api.errors import UserError
-from proctor.api.stored import StoredFolder
+from proctor.api.stored import StoredRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class ClusterTrial:
 
 
 def trials_of(
-    bodies: Iterable[Mapping[str, Any]], stored: Iterable[StoredFolder]
+    bodies: Iterable[Mapping[str, Any]], stored: Iterable[StoredRecord]
 ) -> list[ClusterTrial]:
     """Trials that exist, then those of which only records are left."""
     records = {one.trial.name: one for one in stored}
@@ -62,7 +62,7 @@ def choose(trials: Sequence[ClusterTrial], patterns: Sequence[str], run: str) ->
     raise UserError(f"no trial of {run} is called {', '.join(patterns)}; there are {known}")
 
 
-def _existing(body: Mapping[str, Any], record: StoredFolder | None) -> ClusterTrial:
+def _existing(body: Mapping[str, Any], record: StoredRecord | None) -> ClusterTrial:
     spec, status = body["spec"], body.get("status") or {}
     name = body["metadata"]["name"]
     return ClusterTrial(
@@ -75,7 +75,7 @@ def _existing(body: Mapping[str, Any], record: StoredFolder | None) -> ClusterTr
     )
 
 
-def _past(record: StoredFolder) -> ClusterTrial:
+def _past(record: StoredRecord) -> ClusterTrial:
     trial = record.trial
     return ClusterTrial(
         name=trial.name,

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
+from proctor.api.conditions import Reason
 from proctor.api.errors import PlatformError
 from proctor.controller.cluster import CONFIG_MAPS, Body, Cluster
 from proctor.controller.seen import SeenRun
@@ -15,7 +16,15 @@ LOOK_AGAIN = timedelta(seconds=5)
 
 
 class AwaitedError(PlatformError):
-    """Something that the run names does not exist yet."""
+    """Something that the run names cannot be had yet.
+
+    Args:
+        reason: Whether it is not there, or nobody says.
+    """
+
+    def __init__(self, message: str, reason: Reason = Reason.SOURCE_NOT_FOUND) -> None:
+        super().__init__(message)
+        self.reason = reason
 
 
 async def read_config_maps(

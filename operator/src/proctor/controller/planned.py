@@ -10,7 +10,7 @@ from proctor.api.egress import EgressMode
 from proctor.api.errors import Problem, SpecError
 from proctor.api.evalrun import Cassette, EvalRunSpec, FailurePolicy, ModelsMode
 from proctor.api.evaltrial import TrialModels
-from proctor.api.validation import read_model
+from proctor.api.task import Task
 from proctor.controller.names import digest, trial_name
 from proctor.controller.orders import PackedOrders, config_map, pack_orders
 from proctor.controller.permissions import permission_problems
@@ -21,6 +21,7 @@ from proctor.engine.model import DesiredTrial, TrialId, desired_trials
 from proctor.planning.cassette_rules import cluster_problems
 from proctor.planning.config_maps import ConfigMapData, config_maps_digest
 from proctor.planning.kinds import Kinds
+from proctor.planning.manifest import parse_spec
 from proctor.planning.model import Cell, RunPlan, RunSource
 from proctor.planning.plan import plan_run
 
@@ -84,6 +85,7 @@ def plan_seen_run(
     egress_modes: frozenset[EgressMode],
     settings: TrialSettings | None = None,
     config_maps: ConfigMapData | None = None,
+    bundles: Mapping[str, tuple[Task, ...]] | None = None,
 ) -> PlannedRun:
     """Plan a run from its raw spec.
 
@@ -94,17 +96,19 @@ def plan_seen_run(
         egress_modes: Those that this cluster offers.
         settings: What this installation allows.
         config_maps: What the ConfigMaps hold that its workspaces name.
+        bundles: Tasks of the bundles that it names, by digest.
 
     Raises:
         SpecError: Every problem, with field and remedy.
     """
-    spec = read_model(EvalRunSpec, run.spec, "spec")
+    spec = parse_spec(run.spec)
     uid, name = run.identity.uid, run.identity.name
     source = RunSource(
         name=name,
         spec=spec,
         seed=digest(uid),
         config_maps=config_maps or {},
+        bundles=bundles or {},
         egress_modes=egress_modes,
     )
     plan = plan_run(source, kinds, priced)

@@ -11,6 +11,7 @@ from proctor import __version__
 from proctor.controller.admitted import Admitted
 from proctor.controller.apply import Applier
 from proctor.controller.bills import Bills, GatewayBills, NoBills
+from proctor.controller.bundles import Bundles, NoBundles, ResultsBundles
 from proctor.controller.cluster import (
     EVAL_RUNS,
     EVAL_TRIALS,
@@ -46,7 +47,7 @@ async def serve(settings: OperatorSettings, connection: Connection) -> None:
     metrics = OperatorMetrics.of_process(__version__)
     client = Client(connection, metrics.api_request)
     cluster = KubeCluster(client, metrics.watch_restarted)
-    workers, watched = assemble(settings, cluster, metrics, _bills(settings))
+    workers, watched = assemble(settings, cluster, metrics, _bills(settings), _bundles(settings))
     health = Health(workers, watched, cluster.watch_ages, metrics.exposition)
     try:
         async with _listening(health.app(), settings.port), asyncio.TaskGroup() as group:
@@ -67,6 +68,7 @@ def assemble(
     cluster: Cluster,
     metrics: OperatorMetrics,
     bills: Bills,
+    bundles: Bundles,
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> tuple[Workers, Watched]:
     """Wire the parts; every event in the mirrors marks its run as due with the workers."""
@@ -81,6 +83,7 @@ def assemble(
         admitted=Admitted(cluster, watched, starter),
         verifier=Verifier(cluster, watched, bills),
         network=network,
+        bundles=bundles,
         settings=settings,
         metrics=metrics,
         kinds=builtin_registry(),
@@ -96,6 +99,13 @@ def assemble(
 def _bills(settings: OperatorSettings) -> Bills:
     token = settings.gateway_token_file
     return NoBills() if token is None else GatewayBills(settings.gateway_url, token)
+
+
+def _bundles(settings: OperatorSettings) -> Bundles:
+    results = settings.results
+    if results is None or results.read_url is None or results.token_file is None:
+        return NoBundles()
+    return ResultsBundles(results.read_url, results.token_file)
 
 
 def _pending(watched: Watched) -> int:

@@ -13,6 +13,7 @@ from proctor.api.errors import PlatformError, SpecError
 from proctor.api.run_status import EvalRunStatus
 from proctor.controller.admitted import Admitted
 from proctor.controller.apply import Applier
+from proctor.controller.bundles import Bundles, read_bundles
 from proctor.controller.cluster import (
     EVAL_RUNS,
     EVENTS,
@@ -67,6 +68,7 @@ class Reconciler:
     verifier: Verifier
     admitted: Admitted
     network: Network
+    bundles: Bundles
     settings: OperatorSettings
     metrics: OperatorMetrics
     kinds: Kinds
@@ -100,7 +102,7 @@ class Reconciler:
         try:
             planned = await self._planned(run, memory)
         except AwaitedError as error:
-            await self._await(run, str(error), memory)
+            await self._await(run, error, memory)
             return
         except SpecError as error:
             now = self.now()
@@ -134,18 +136,25 @@ class Reconciler:
     async def _planned(self, run: SeenRun, memory: RunMemory) -> PlannedRun:
         if memory.planned is None or memory.generation != run.generation:
             held = await read_config_maps(self.cluster, run, self.now())
+            tasks = await read_bundles(self.bundles, run, self.now())
             offered = self.settings.network.egress_modes
             memory.planned = plan_seen_run(
-                run, self.kinds, self.priced, offered, self.settings.trial, held
+                run, self.kinds, self.priced, offered, self.settings.trial, held, tasks
             )
             memory.generation = run.generation
         return memory.planned
 
-    async def _await(self, run: SeenRun, message: str, memory: RunMemory) -> None:
+    async def _await(self, run: SeenRun, awaited: AwaitedError, memory: RunMemory) -> None:
         """Say what the run waits for, and come back soon."""
         now = self.now()
         self.due.mark_at(run.key, now + LOOK_AGAIN)
-        status = awaiting_status(message, generation=run.generation, now=now, previous=run.status)
+        status = awaiting_status(
+            str(awaited),
+            awaited.reason,
+            generation=run.generation,
+            now=now,
+            previous=run.status,
+        )
         await self._report(run, status, memory)
 
     async def _observe(self, run: SeenRun, planned: PlannedRun, memory: RunMemory) -> Observed:

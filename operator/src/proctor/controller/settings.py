@@ -115,12 +115,24 @@ class NetworkSettings(Spec):
 
 
 class ResultsSettings(Spec):
-    """The results server, as trial pods reach it."""
+    """The results server, as trial pods and the operator reach it."""
 
     upload_url: Annotated[str, Field(pattern=r"^https?://[^\s]+$", description="For records.")]
     upload_seconds: Annotated[
         int, Field(ge=1, le=3600, description="For how long grade tries to send its record.")
     ] = 120
+    read_url: Annotated[
+        str | None, Field(pattern=r"^https?://[^\s]+$", description="For bundles; null: none.")
+    ] = None
+    token_file: Annotated[
+        Path | None, Field(description="The operator's own key, for bundles.")
+    ] = None
+
+    @model_validator(mode="after")
+    def _read_with_a_token(self) -> Self:
+        if (self.read_url is None) != (self.token_file is None):
+            raise ValueError("readUrl and tokenFile go together")
+        return self
 
 
 class OperatorSettings(Spec):

@@ -55,11 +55,11 @@ def run_claims(
     return (*claims, Claim(ConditionType.GATE_PASSED, status, gate.reason, gate.message))
 
 
-def awaiting_claims(message: str) -> tuple[Claim, ...]:
-    """Conditions of a run that names what is not there yet."""
+def awaiting_claims(message: str, reason: Reason) -> tuple[Claim, ...]:
+    """Conditions of a run that names what cannot be had yet."""
     return (
-        Claim(ConditionType.ACCEPTED, "Unknown", Reason.SOURCE_NOT_FOUND, message),
-        Claim(ConditionType.PROGRESSING, "False", Reason.SOURCE_NOT_FOUND, message),
+        Claim(ConditionType.ACCEPTED, "Unknown", reason, message),
+        Claim(ConditionType.PROGRESSING, "False", reason, message),
         Claim(ConditionType.COMPLETE, "False", Reason.IN_PROGRESS),
     )
 

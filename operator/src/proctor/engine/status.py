@@ -67,16 +67,18 @@ def run_status(
 
 def awaiting_status(
     message: str,
+    reason: Reason = Reason.SOURCE_NOT_FOUND,
     *,
     generation: int,
     now: datetime,
     previous: EvalRunStatus,
 ) -> EvalRunStatus:
-    """The run waits for something that it names, and nothing of it has started."""
+    """The run waits for something that it names, and nothing of it starts."""
+    claims = awaiting_claims(message, reason)
     return previous.model_copy(
         update={
             "observed_generation": generation,
-            "conditions": merged(previous.conditions, awaiting_claims(message), generation, now),
+            "conditions": merged(previous.conditions, claims, generation, now),
             "state": "Pending",
         }
     )

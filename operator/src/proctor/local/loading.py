@@ -1,7 +1,7 @@
 """Paths of the command line → runs that are ready to start, or all that is wrong with them."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -46,26 +46,36 @@ class Loaded:
 class _Loading:
     sources: Sources
     flags: Flags
+    prepared: Callable[[RunSource], RunSource]
     runs: list[PlannedRun] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
     def take(self, source: RunSource) -> None:
         """Plan one run; what is wrong with it is added to the problems."""
         try:
-            self.runs.append(plan(with_flags(source, self.flags), self.sources, self.flags))
+            flagged = with_flags(self.prepared(source), self.flags)
+            self.runs.append(plan(flagged, self.sources, self.flags))
         except SpecError as error:
             self.problems += error.problems
 
 
 def examine(paths: Sequence[Path], flags: Flags) -> Loaded:
     """Load everything, and collect all problems of all files."""
-    sources = read_sources(paths)
-    loading = _Loading(sources, flags, problems=list(sources.problems))
+    return examine_sources(read_sources(paths), flags)
+
+
+def examine_sources(
+    sources: Sources,
+    flags: Flags,
+    prepared: Callable[[RunSource], RunSource] = lambda source: source,
+) -> Loaded:
+    """Plan what was read, each run as ``prepared`` gives it, and collect all problems."""
+    loading = _Loading(sources, flags, prepared, problems=list(sources.problems))
     for source in sources.runs:
         loading.take(source)
     for file, (text, found) in sources.unread.items():
         loading.problems += further_problems(
-            text, file, found, lambda source: plan(source, sources, flags)
+            text, file, found, lambda source: plan(prepared(source), sources, flags)
         )
     loading.problems += _same_names(sources.runs)
     return Loaded(
@@ -98,7 +108,7 @@ def plan(source: RunSource, sources: Sources, flags: Flags) -> PlannedRun:
     Raises:
         SpecError: With all problems of this run.
     """
-    source = replace(source, config_maps=_held(source, sources))
+    source = replace(source, config_maps=held_config_maps(source, sources))
     problems = list[Problem]()
     script = cassette = None
     try:
@@ -129,7 +139,7 @@ def resumed_run(folder: Path, flags: Flags) -> PlannedRun:
     return PlannedRun(flagged, made, script, _parallelism(flagged, flags), cassette)
 
 
-def _held(source: RunSource, sources: Sources) -> dict[str, dict[str, bytes]]:
+def held_config_maps(source: RunSource, sources: Sources) -> dict[str, dict[str, bytes]]:
     """What the ConfigMaps that the run's workspaces name hold, as far as the files have them."""
     names = {name for _, name in named_config_maps(source)} & sources.config_maps.keys()
     return {

@@ -12,6 +12,7 @@ from pathlib import Path
 from proctor.api.errors import Problem, SpecError
 from proctor.api.evalrun import MAX_INLINE_TASKS, MAX_RUN_NAME, EvalRunSpec
 from proctor.local.disk import DiskFolder, manifests_below, read_file, real_path
+from proctor.local.packing import PackedFolder, linked_folders, require_packable
 from proctor.planning.coder_eval import CoderTask
 from proctor.planning.manifest import Manifest, read_manifest
 from proctor.planning.model import RunSource
@@ -29,6 +30,8 @@ class Sources:
         problems: Everything that could not be read.
         unread: Text of the files that have problems, with those, by path.
         warnings: What is tolerated, and tasks that say ``skip: true``.
+        packed_below: Folder below which all files must lie as themselves; None: anything goes.
+        most_tasks: Of Coder Eval files together.
     """
 
     runs: list[RunSource] = field(default_factory=list)
@@ -36,6 +39,8 @@ class Sources:
     problems: list[Problem] = field(default_factory=list)
     warnings: list[Problem] = field(default_factory=list)
     unread: dict[str, tuple[str, Sequence[Problem]]] = field(default_factory=dict)
+    packed_below: Path | None = None
+    most_tasks: int = MAX_INLINE_TASKS
     _tasks: list[CoderTask] = field(default_factory=list)
     _foreign: list[tuple[Path, Sequence[Problem]]] = field(default_factory=list)
     _used: set[Path] = field(default_factory=set)
@@ -43,10 +48,10 @@ class Sources:
 
     def read(self, path: Path) -> None:
         """Read one file; once, though several of the paths lead to it."""
-        if real_path(path) in self._read:
+        if not self._may_be_packed(path) or real_path(path) in self._read:
             return
         self._read.add(real_path(path))
-        folder = DiskFolder(path.parent)
+        folder = self._folder(path)
         text = ""
         try:
             text = read_file(path).decode("utf-8")
@@ -61,6 +66,20 @@ class Sources:
         else:
             self._take(path, manifest)
         self._used |= folder.used
+
+    def _may_be_packed(self, path: Path) -> bool:
+        if self.packed_below is not None:
+            try:
+                require_packable(path, self.packed_below)
+            except OSError as error:
+                self._refuse(path, f"cannot be packed: {error.strerror}", "")
+                return False
+        return True
+
+    def _folder(self, path: Path) -> DiskFolder:
+        if self.packed_below is None:
+            return DiskFolder(path.parent)
+        return PackedFolder(path.parent, self.packed_below)
 
     def _refuse(self, path: Path, message: str, remedy: str) -> None:
         self.problems.append(Problem("document", message, remedy, file=str(path)))
@@ -97,21 +116,22 @@ class Sources:
 
     def _add_coder_eval(self, name: str) -> None:
         count = len(self._tasks)
-        if count > MAX_INLINE_TASKS:
+        if count > self.most_tasks:
             message = f"{count} tasks are too many for one run"
-            remedy = f"run at most {MAX_INLINE_TASKS} at a time"
+            remedy = f"run at most {self.most_tasks} at a time"
             self.problems.append(Problem("tasks", message, remedy))
             return
         places = SourceMap()
         for index, task in enumerate(self._tasks):
             places = places.joined(task.places.within(f"spec.tasks[{index}]"))
-        spec = EvalRunSpec(tasks=tuple(task.task for task in self._tasks))
+        tasks = tuple(task.task for task in self._tasks)
+        spec = EvalRunSpec(tasks=tasks[:1]).model_copy(update={"tasks": tasks})
         self.runs.append(RunSource(name=name, spec=spec, places=places))
 
 
-def read_sources(paths: Sequence[Path]) -> Sources:
-    """Read all files and folders."""
-    sources = Sources()
+def read_sources(paths: Sequence[Path], sources: Sources | None = None) -> Sources:
+    """Read all files and folders; ``sources`` says what is allowed, if it is not the usual."""
+    sources = sources or Sources()
     for path in paths:
         if not path.exists():
             sources.problems.append(
@@ -132,6 +152,9 @@ def _read_folder(folder: Path, sources: Sources) -> None:
         text = f"cannot be read: {error.strerror}"
         sources.problems.append(Problem("PATH", text, "check the path", file=str(folder)))
         return
+    for link in () if sources.packed_below is None else linked_folders(folder):
+        text = "is a symbolic link to a folder"
+        sources.problems.append(Problem("PATH", text, "put the folder there", file=str(link)))
     if not files:
         problem = Problem("PATH", "holds no YAML file", "check the path", file=str(folder))
         sources.problems.append(problem)

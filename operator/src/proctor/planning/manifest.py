@@ -70,7 +70,11 @@ def parse_spec(body: Any) -> EvalRunSpec:
     Raises:
         SpecError: With one problem for each field that is wrong.
     """
-    return read_model(EvalRunSpec, {} if body is None else body, "spec")
+    spec = read_model(EvalRunSpec, {} if body is None else body, "spec")
+    if not spec.tasks and not spec.tasks_from:
+        remedy = "add it, or name a bundle in tasksFrom"
+        raise SpecError([Problem("spec.tasks", "is required", remedy)])
+    return spec
 
 
 @dataclass(slots=True)

@@ -10,6 +10,7 @@ from proctor.api.evaltrial import TrialLimits
 from proctor.api.orders import TrialOrders
 from proctor.api.pod_template import PodTemplate
 from proctor.api.secret_refs import SecretKey, SecretUse
+from proctor.api.task import Task
 from proctor.planning.layers import Layer
 from proctor.planning.places import SourceMap
 from proctor.planning.secret_uses import given_secrets
@@ -29,6 +30,7 @@ class RunSource:
         places: Where each field was written; empty when it came from an API server.
         size_bytes: Of the document for `kubectl apply`; None: it was no EvalRun document.
         config_maps: What the ConfigMaps hold that its workspaces name, by name and key.
+        bundles: Tasks of the bundles that it names, by digest (``sha256:…``).
         egress_modes: Those that are offered where it is to run.
     """
 
@@ -39,6 +41,7 @@ class RunSource:
     places: SourceMap = field(default_factory=SourceMap)
     size_bytes: int | None = None
     config_maps: Mapping[str, Mapping[str, bytes]] = field(default_factory=dict)
+    bundles: Mapping[str, tuple[Task, ...]] = field(default_factory=dict)
     egress_modes: frozenset[EgressMode] = frozenset(EgressMode)
 
 

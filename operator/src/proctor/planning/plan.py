@@ -7,7 +7,9 @@ Pure: nothing is read, no clock, no chance. Both launchers, `proctor validate` a
 from collections.abc import Callable, Iterable, Iterator
 
 from proctor.api.errors import Problem, SpecError
+from proctor.api.evalrun import MAX_TASKS
 from proctor.api.task import Variant
+from proctor.planning.bundles import bundle_problems, with_bundles
 from proctor.planning.cells import CellMaker, Pair
 from proctor.planning.checks import criteria_problems, resolve, trial_criteria
 from proctor.planning.config_maps import missing_config_maps, with_config_maps
@@ -30,11 +32,15 @@ def plan_run(source: RunSource, kinds: Kinds, priced: Callable[[str], bool]) -> 
         SpecError: With all problems at once, each with field and remedy, and with file and line
             when ``source.places`` knows them.
     """
+    amiss = tuple(bundle_problems(source))
+    source = with_bundles(source)
+    if len(source.spec.tasks) > MAX_TASKS:
+        _refuse(amiss, source)
     missing = tuple(missing_config_maps(source))
     source = with_config_maps(source)
     made, problems = _cells(source, kinds, priced)
-    problems = [*missing, *name_problems(source.name), *spec_problems(source.spec), *problems]
-    _refuse(problems, source)
+    own = spec_problems(source.spec, knows_all_tasks=not amiss)
+    _refuse([*amiss, *missing, *name_problems(source.name), *own, *problems], source)
     tasks = [task.name for task in selected_tasks(source.spec.tasks, source.spec.select)]
     variants = [variant.name for variant in _variants(source)]
     plan = RunPlan(

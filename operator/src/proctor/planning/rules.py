@@ -50,11 +50,17 @@ def name_problems(name: str, field: str = "metadata.name") -> Iterator[Problem]:
         )
 
 
-def spec_problems(spec: EvalRunSpec) -> Iterator[Problem]:
-    """All that is wrong with a run's own fields."""
+def spec_problems(spec: EvalRunSpec, *, knows_all_tasks: bool = True) -> Iterator[Problem]:
+    """All that is wrong with a run's own fields.
+
+    Args:
+        spec: The run's.
+        knows_all_tasks: False: a selection may mean tasks that nobody handed in.
+    """
     yield from _unique([task.name for task in spec.tasks], "spec.tasks", "task")
     yield from _unique([variant.name for variant in spec.variants], "spec.variants", "variant")
-    yield from select_problems(spec.tasks, spec.select)
+    if knows_all_tasks:
+        yield from select_problems(spec.tasks, spec.select)
     yield from _models_problems(spec.models)
     yield from _layer_problems(spec.agent, spec.sandbox, "spec")
     for index, task in enumerate(spec.tasks):

@@ -17,8 +17,8 @@ MAX_APPLIED_BYTES = 200 * KIB
 MAX_SERVER_SIDE_BYTES = 1024 * KIB
 
 _SMALLER = (
-    "move its script or cassette to a ConfigMap, leave out inline files, or split it into runs of "
-    "fewer tasks"
+    "send its tasks with `proctor push` and name the bundle in tasksFrom, move its script or "
+    "cassette to a ConfigMap, or split it into runs of fewer tasks"
 )
 _SERVER_SIDE = (
     f"; up to {MAX_SERVER_SIDE_BYTES // KIB} KiB go with `kubectl apply --server-side` and "

@@ -1,4 +1,4 @@
-"""Who may send and who may read: a token's bearer as a trial's attempt, or as a person.
+"""Who may send and who may read: a token's bearer as a trial's attempt, a person, the operator.
 
 Tokens are reviewed by the API server with the audience of this server, never logged, and known for
 a minute at most by their SHA-256.
@@ -49,11 +49,18 @@ class Access:
     """Decides by the API server's word.
 
     Args:
+        operator: The operator's service account, ``namespace/name``; None: there is none.
         clock: Seconds that only grow.
     """
 
-    def __init__(self, api: KubeApi, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        api: KubeApi,
+        operator: str | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._api = api
+        self._operator = operator
         self._identities: Expiring[bytes, Identity] = Expiring(TOKEN_SECONDS, clock)
         self._senders: Expiring[bytes, Sender] = Expiring(SENDER_SECONDS, clock)
         self._allowed: Expiring[tuple[bytes, str, str, str], bool] = Expiring(ACCESS_SECONDS, clock)
@@ -104,10 +111,17 @@ class Access:
         """
         identity = await self._identity(token)
         if identity.service_account.endswith(f"/{TRIAL_ACCOUNT}"):
-            raise RefusedError(403, "a trial's token reads nothing")
+            raise RefusedError(403, "a trial's token reads nothing and sends no bundles")
         if not await self._may(token or "", identity, namespace, verb, resource):
             reason = f"{identity.username} may not {verb} {resource} in namespace {namespace}"
             raise RefusedError(403, reason)
+        return await self._namespace_uid(namespace)
+
+    async def namespace_for_operator(self, token: str | None, namespace: str) -> str:
+        """UID of a namespace, when the bearer is the operator; raises as ``namespace`` does."""
+        identity = await self._identity(token)
+        if self._operator is None or identity.service_account != self._operator:
+            raise RefusedError(403, f"{identity.username} is not the operator")
         return await self._namespace_uid(namespace)
 
     async def _identity(self, token: str | None) -> Identity:

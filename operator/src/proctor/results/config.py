@@ -47,6 +47,13 @@ class ResultsConfig(Spec):
     folder: Annotated[Path, Field(description="The server's own volume.")]
     bucket: BucketConfig | None = None
     limits: LimitsConfig = LimitsConfig()
+    operator_service_account: Annotated[
+        str | None,
+        Field(
+            pattern=r"^[-a-z0-9.]+/[-a-z0-9.]+$",
+            description="namespace/name of who reads bundles; null: nobody.",
+        ),
+    ] = None
     retention: RetentionConfig = RetentionConfig()
 
     def store_limits(self) -> Limits:

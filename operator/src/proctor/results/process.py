@@ -14,6 +14,7 @@ from proctor.api.errors import PlatformError
 from proctor.metrics.results import ResultsMetrics
 from proctor.results.access import Access
 from proctor.results.answers import count_answers
+from proctor.results.bundles import add_bundles
 from proctor.results.config import ResultsConfig, RetentionConfig
 from proctor.results.reading import read_application
 from proctor.results.retention import Policy, Retention
@@ -63,10 +64,12 @@ async def run_results(
         await store.clear()
         api = KubeApi(server)
         stack.push_async_callback(api.close)
-        access, metrics, running = Access(api), ResultsMetrics(), Running()
+        access = Access(api, config.operator_service_account)
+        metrics, running = ResultsMetrics(), Running()
         await stack.enter_async_context(_task(_keep_open(store)))
         uploads = upload_application(store, access, utc_now)
         reading = read_application(store, access)
+        add_bundles(reading, store, access, utc_now)
         for app, port in ((uploads, "upload"), (reading, "read")):
             count_answers(app, partial(metrics.answered, port))
         add_probes(reading, lambda: store.is_open and not running.is_draining, metrics.scrape)

@@ -5,15 +5,9 @@ from aiohttp import web
 from proctor.api.results import NAMESPACES, RECORD
 from proctor.results.access import Access
 from proctor.results.answers import answer_errors, problem, token_of
+from proctor.results.streaming import stream
 from proctor.store.folders import FolderKey
 from proctor.store.store import Store
-
-_SAFE = {
-    "Content-Type": "application/octet-stream",
-    "X-Content-Type-Options": "nosniff",
-    "Content-Security-Policy": "default-src 'none'; sandbox",
-}
-"""What an agent wrote is never shown as a page."""
 
 
 def read_application(store: Store, access: Access) -> web.Application:
@@ -44,7 +38,7 @@ class _Reading:
         key = self._key(request, await self._readable(request))
         if await self._store.find(key) is None:
             return problem(404, f"there is no {key.kind} {key.digest}")
-        return await self._stream(request, key, key.digest)
+        return await stream(request, self._store, key, key.digest)
 
     async def part(self, request: web.Request) -> web.StreamResponse:
         """One part by its path, byte for byte."""
@@ -54,7 +48,7 @@ class _Reading:
         part = next((one for one in (found[1] if found else ()) if one.path == path), None)
         if part is None:
             return problem(404, f"there is no {key.kind} {key.digest} with a part {path!r}")
-        return await self._stream(request, key, part.sha256, part.size_bytes)
+        return await stream(request, self._store, key, part.sha256, part.size_bytes)
 
     async def _readable(self, request: web.Request) -> str:
         """UID of the namespace, whose trials the bearer may get."""
@@ -64,17 +58,3 @@ class _Reading:
 
     def _key(self, request: web.Request, namespace_uid: str) -> FolderKey:
         return FolderKey(namespace_uid, RECORD, request.match_info["digest"])
-
-    async def _stream(
-        self, request: web.Request, key: FolderKey, sha256: str, size: int | None = None
-    ) -> web.StreamResponse:
-        chunks = self._store.read(key, sha256)
-        first = await anext(chunks, b"")
-        response = web.StreamResponse(headers={**_SAFE, "ETag": f'"{sha256}"'})
-        response.content_length = size
-        await response.prepare(request)
-        await response.write(first)
-        async for chunk in chunks:
-            await response.write(chunk)
-        await response.write_eof()
-        return response

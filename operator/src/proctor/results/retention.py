@@ -1,7 +1,7 @@
 """Removes what is too old or too much, oldest first, and never what a run still needs."""
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Protocol
@@ -85,7 +85,10 @@ class Retention:
 
 
 class _Needed:
-    """What unfinished runs need, looked up once a namespace and pass."""
+    """What unfinished runs need, looked up once a namespace and pass.
+
+    Of a record that is its run, by UID, of a bundle any run that names it, by digest.
+    """
 
     def __init__(self, runs: Runs) -> None:
         self._runs = runs
@@ -95,9 +98,16 @@ class _Needed:
         if folder.namespace not in self._known:
             found = await self._runs.runs(folder.namespace)
             self._known[folder.namespace] = frozenset(
-                str(run["metadata"]["uid"]) for run in found if not _is_complete(run)
+                key for run in found if not _is_complete(run) for key in _keys(run)
             )
-        return folder.trial.run_uid in self._known[folder.namespace]
+        key = f"sha256:{folder.digest}" if folder.trial is None else folder.trial.run_uid
+        return key in self._known[folder.namespace]
+
+
+def _keys(run: Mapping[str, Any]) -> Iterator[str]:
+    yield str(run["metadata"]["uid"])
+    for source in (run.get("spec") or {}).get("tasksFrom") or ():
+        yield str((source.get("bundle") or {}).get("digest"))
 
 
 def _is_complete(run: Mapping[str, Any]) -> bool:

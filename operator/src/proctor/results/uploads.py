@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 
 from aiohttp import web
 
@@ -9,7 +10,8 @@ from proctor.api.results import MANIFEST_BYTES, RECORD, RECORDS
 from proctor.api.stored import StoredFolder
 from proctor.results.access import Access
 from proctor.results.answers import answer_errors, token_of
-from proctor.results.sending import take_manifest, take_part
+from proctor.results.checking import require_same_trial
+from proctor.results.sending import read_offer, take_manifest, take_part
 from proctor.store.folders import FolderKey
 from proctor.store.store import Store
 
@@ -30,7 +32,8 @@ def upload_application(
             created_at=now(),
             trial=sender.trial,
         )
-        return await take_manifest(request, store, folder)
+        check = partial(require_same_trial, store, trial=sender.trial)
+        return await take_manifest(store, folder, await read_offer(request), check)
 
     async def part(request: web.Request) -> web.Response:
         sender = await access.sender_of_part(token_of(request))

@@ -37,6 +37,8 @@ def manifest_schema(kind: Kind, catalog: Iterable[CatalogEntry]) -> Node:
         )
     if "AgentSpec" in definitions:
         definitions["AgentSpec"] = _agent(definitions["AgentSpec"], entries)
+    if "tasksFrom" in spec["properties"]:
+        spec["anyOf"] = [{"required": ["tasks"]}, {"required": ["tasksFrom"]}]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"https://{GROUP}/schemas/{VERSION}/{kind.name.lower()}.json",

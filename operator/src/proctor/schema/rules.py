@@ -76,19 +76,23 @@ ROOT_RULES: Mapping[str, tuple[Rule, ...]] = {
 RULES: Mapping[str, tuple[Rule, ...]] = {
     "EvalRunSpec": (
         Rule(
-            "(has(self.criteria) && size(self.criteria) > 0) || "
+            "has(self.tasks) || has(self.tasksFrom)",
+            "a run needs tasks: write tasks, or name a bundle in tasksFrom",
+        ),
+        Rule(
+            "(has(self.criteria) && size(self.criteria) > 0) || !has(self.tasks) || "
             "self.tasks.all(t, has(t.criteria) && size(t.criteria) > 0)",
             "every task needs criteria: add at least one to the task or to spec.criteria",
         ),
         Rule(
             "(has(self.criteria) && self.criteria.exists(c, c.weight > 0.0)) || "
-            "self.tasks.all(t, !has(t.criteria) || size(t.criteria) == 0 || "
+            "!has(self.tasks) || self.tasks.all(t, !has(t.criteria) || size(t.criteria) == 0 || "
             "t.criteria.exists(c, c.weight > 0.0))",
             "the criteria of a task all have weight 0, so it would pass unchecked: give one of "
             "them a weight above 0",
         ),
         Rule(
-            "(has(self.agent) && has(self.agent.type)) || "
+            "(has(self.agent) && has(self.agent.type)) || !has(self.tasks) || "
             "self.tasks.all(t, has(t.agent) && has(t.agent.type)) || "
             "(has(self.variants) && size(self.variants) > 0 && "
             "self.variants.all(v, has(v.agent) && has(v.agent.type)))",

@@ -83,6 +83,11 @@ class SqlIndex:
         query = update(folders).where(*is_folder(key), folders.c.stored_at.is_(None))
         await self._run(lambda connection: connection.execute(query.values(stored_at=stored_at)))
 
+    async def renew(self, key: FolderKey, created_at: datetime) -> None:
+        """Count a folder's age from now on; an index that is made again counts from its note."""
+        query = update(folders).where(*is_folder(key)).values(created_at=created_at)
+        await self._run(lambda connection: connection.execute(query))
+
     async def find(self, key: FolderKey) -> tuple[StoredFolder, bool] | None:
         """A folder, and whether all of it is there; None: there is none."""
         row = await self._run(
@@ -173,7 +178,8 @@ def _begin(connection: Connection, folder: StoredFolder, made_of: Sequence[Part]
     key = FolderKey.of(folder)
     if connection.execute(select(folders.c.id).where(*is_folder(key))).first() is not None:
         return
-    _replace(connection, folder.trial)
+    if folder.trial is not None:
+        _replace(connection, folder.trial)
     row = connection.execute(insert(folders).values(**values_of(folder))).inserted_primary_key
     assert row is not None
     lines = [

@@ -16,7 +16,13 @@ def migrate(connection: Connection) -> None:
         sqlalchemy.exc.SQLAlchemyError: The database refuses.
         alembic.util.CommandError: It was migrated by a newer Proctor.
     """
-    config = Config()
-    config.set_main_option("script_location", str(_MIGRATIONS))
+    config = migrations()
     config.attributes["connection"] = connection
     command.upgrade(config, "head")
+
+
+def migrations() -> Config:
+    """Where Alembic finds the migrations."""
+    config = Config()
+    config.set_main_option("script_location", str(_MIGRATIONS))
+    return config

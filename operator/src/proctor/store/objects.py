@@ -1,6 +1,7 @@
 """The port under the store: objects by key, whole or not there at all.
 
-Keys are paths of ``[a-z0-9._/-]``. An object never changes: whoever puts one again puts the same.
+Keys are paths of ``[a-z0-9._/-]``. A part never changes: whoever puts one again puts the same. A
+folder's note that is put again takes the place of the old one at once.
 """
 
 from collections.abc import AsyncIterator

@@ -22,15 +22,14 @@ def is_folder(key: FolderKey) -> tuple[Any, ...]:
 def values_of(folder: StoredFolder) -> dict[str, Any]:
     """A folder's row, without what the database fills in."""
     common = folder.model_dump(exclude={"trial"})
+    if folder.trial is None:
+        return common
     trial = folder.trial.model_dump()
     return {**common, "trial": trial.pop("name"), "trial_uid": trial.pop("uid"), **trial}
 
 
 def folder_of(row: RowMapping) -> StoredFolder:
     """The folder of a row."""
-    names = StoredTrial.model_fields.keys() - {"name", "uid"}
-    known = {name: row[name] for name in names}
-    trial = StoredTrial(name=row["trial"], uid=row["trial_uid"], **known)
     return StoredFolder(
         kind=row["kind"],
         namespace=row["namespace"],
@@ -38,8 +37,14 @@ def folder_of(row: RowMapping) -> StoredFolder:
         digest=row["digest"],
         size_bytes=row["size_bytes"],
         created_at=_utc(row["created_at"]),
-        trial=trial,
+        trial=None if row["trial_uid"] is None else _trial_of(row),
     )
+
+
+def _trial_of(row: RowMapping) -> StoredTrial:
+    names = StoredTrial.model_fields.keys() - {"name", "uid"}
+    known = {name: row[name] for name in names}
+    return StoredTrial(name=row["trial"], uid=row["trial_uid"], **known)
 
 
 def _utc(moment: datetime) -> datetime:

@@ -151,6 +151,10 @@ class Store:
         await self._put(key.note, known.model_dump_json(by_alias=True).encode())
         await self._index.finish(key, self._now())
 
+    async def renew(self, key: FolderKey) -> None:
+        """Count a folder's age from now on: somebody has asked for it again."""
+        await self._index.renew(key, self._now())
+
     async def find(self, key: FolderKey) -> tuple[StoredFolder, tuple[Part, ...]] | None:
         """A whole folder and its parts by path, or None.
 

@@ -34,20 +34,23 @@ folders = Table(
     Column("size_bytes", BigInteger, nullable=False),
     Column("created_at", DateTime(timezone=True), nullable=False),
     Column("stored_at", DateTime(timezone=True), nullable=True),
-    Column("trial", String(253), nullable=False),
-    Column("trial_uid", String(64), nullable=False),
-    Column("attempt", Integer, nullable=False),
-    Column("run", String(63), nullable=False),
-    Column("run_uid", String(64), nullable=False),
-    Column("task", String(120), nullable=False),
-    Column("variant", String(63), nullable=False),
-    Column("repeat", Integer, nullable=False),
+    Column("trial", String(253), nullable=True),
+    Column("trial_uid", String(64), nullable=True),
+    Column("attempt", Integer, nullable=True),
+    Column("run", String(63), nullable=True),
+    Column("run_uid", String(64), nullable=True),
+    Column("task", String(120), nullable=True),
+    Column("variant", String(63), nullable=True),
+    Column("repeat", Integer, nullable=True),
     UniqueConstraint("namespace_uid", "kind", "digest"),
     Index("ix_folders_namespace_uid_run", "namespace_uid", "run"),
     Index("ix_folders_trial_uid_attempt", "trial_uid", "attempt"),
     Index("ix_folders_created_at", "created_at"),
 )
-"""One row a folder; ``stored_at`` is null until all its parts are there."""
+"""One row a folder; ``stored_at`` is null until all its parts are there.
+
+From ``trial`` on all is null when it is no record.
+"""
 
 parts = Table(
     "parts",
