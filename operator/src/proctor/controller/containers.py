@@ -7,7 +7,16 @@ from typing import Any
 from proctor.api.container import Resources
 from proctor.api.egress import EgressMode
 from proctor.api.redaction import SECRET_PREFIX
-from proctor.controller.confinement import PASS_FOLDER, PASS_VOLUME, proof, proxy_words
+from proctor.controller.confinement import (
+    FETCH_PASS_FOLDER,
+    FETCH_PASS_VOLUME,
+    PASS_FOLDER,
+    PASS_VOLUME,
+    proof,
+    proxy_words,
+)
+from proctor.controller.fetching import FETCHED, FETCHED_VOLUME, fetch_env, fetch_words
+from proctor.controller.literals import literal
 from proctor.controller.names import AGENT, CHECKS, FILL, GRADE, STAGE, TrialObject
 from proctor.controller.pod_template import (
     agent_mounts,
@@ -59,12 +68,19 @@ class Sandbox:
 
 
 def stage(sandbox: Sandbox) -> dict[str, Any]:
-    """Lay the runner into the runtime volume, and prove that the network is closed."""
-    return {
-        **_trusted(sandbox, STAGE),
-        "command": [*RUNNER, "stage", "--to", "/runtime", *proof(sandbox.settings.network)],
-        "volumeMounts": [mount("runtime", "/runtime")],
-    }
+    """Lay the runner into the runtime volume, prove that the network is closed, and fetch."""
+    own = _trusted(sandbox, STAGE)
+    command = [*RUNNER, "stage", "--to", "/runtime", *proof(sandbox.settings.network)]
+    mounts = [mount("runtime", "/runtime")]
+    git = sandbox.cell.git
+    if git is not None:
+        command += fetch_words(git, sandbox.settings.network)
+        mounts += [
+            mount(FETCHED_VOLUME, FETCHED),
+            mount(FETCH_PASS_VOLUME, FETCH_PASS_FOLDER, read_only=True),
+        ]
+        own |= fetch_env(git)
+    return {**own, "command": command, "volumeMounts": mounts}
 
 
 def fill(sandbox: Sandbox) -> dict[str, Any]:
@@ -90,6 +106,7 @@ def agent(sandbox: Sandbox) -> dict[str, Any]:
         "--evidence", "/evidence/agent",
     ]  # fmt: skip
     command += ["--filled"] if sandbox.cell.from_image else []
+    command += ["--fetched", FETCHED] if sandbox.cell.fetches else []
     for name, path in passed.items():
         command += [] if name == "home" else ["--persist", literal(path)]
     mounts = [
@@ -99,6 +116,7 @@ def agent(sandbox: Sandbox) -> dict[str, Any]:
         *(mount(name, path) for name, path in passed.items()),
         mount("agent-evidence", "/evidence/agent"),
         mount("agent-tmp", "/tmp"),
+        *_fetched(sandbox),
         *agent_mounts(sandbox.cell.pod),
     ]
     if sandbox.cell.checks_in_place:
@@ -167,8 +185,10 @@ def grade(sandbox: Sandbox, owner: TrialObject, attempt: int) -> dict[str, Any]:
         mount("agent-evidence", "/evidence/agent", read_only=True),
         mount("record", RECORD),
         mount("grade-tmp", "/tmp"),
+        *_fetched(sandbox),
         *grade_mounts(sandbox.cell.pod),
     ]
+    command += ["--fetched", FETCHED] if sandbox.cell.fetches else []
     if sandbox.cell.checks_in_place:
         command += ["--checks-evidence", "/evidence/agent", "--kept", KEPT]
         mounts.append(mount("loop-kept", KEPT, read_only=True))
@@ -188,6 +208,11 @@ def grade(sandbox: Sandbox, owner: TrialObject, attempt: int) -> dict[str, Any]:
         mounts.append(mount("results-token", "/var/run/proctor/results", read_only=True))
     own = {**_trusted(sandbox, GRADE), **_env(sandbox, grade_secret_folders(sandbox.cell.pod))}
     return {**own, "command": command, "volumeMounts": mounts}
+
+
+def _fetched(sandbox: Sandbox) -> list[dict[str, Any]]:
+    """The repository as ``stage`` left it, which nobody after it can change."""
+    return [mount(FETCHED_VOLUME, FETCHED, read_only=True)] if sandbox.cell.fetches else []
 
 
 def _by_proxy(sandbox: Sandbox, command: list[str], mounts: list[dict[str, Any]]) -> None:
@@ -263,8 +288,3 @@ def mount(volume: str, path: str, *, read_only: bool = False) -> dict[str, Any]:
     """A volume at a path."""
     body: dict[str, Any] = {"name": volume, "mountPath": path}
     return {**body, "readOnly": True} if read_only else body
-
-
-def literal(text: str) -> str:
-    """Kubernetes replaces ``$(NAME)`` in commands; ``$$`` stands for itself."""
-    return text.replace("$", "$$")

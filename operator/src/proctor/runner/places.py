@@ -35,6 +35,44 @@ class Proof:
 
 
 @dataclass(frozen=True, slots=True)
+class EgressAccess:
+    """The egress proxy's URL, and the file with the pass that it asks for."""
+
+    url: str
+    pass_file: Path
+
+
+@dataclass(frozen=True, slots=True)
+class GitSource:
+    """One commit of a repository.
+
+    Args:
+        commit: Its full id.
+        path: The only folder of it that is laid down; None: all of it, as a repository.
+    """
+
+    url: str
+    commit: str
+    path: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FetchPlaces:
+    """For ``fetch``, and for ``stage`` when it fetches.
+
+    Args:
+        target: Emptied first; ``tree`` and ``notes.json`` are made in it.
+        libraries: Folder with what only the fetching imports; None: it is installed.
+        egress: None: the network is reached directly.
+    """
+
+    source: GitSource
+    target: Path
+    libraries: Path | None = None
+    egress: EgressAccess | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class StagePlaces:
     """For ``stage``.
 
@@ -42,20 +80,14 @@ class StagePlaces:
         source: None: the runtime that this process runs from.
         proof: None: the network is as it is.
         finding: File that takes what came of the proof.
+        fetch: A repository to fetch then; None: none.
     """
 
     target: Path
     source: Path | None = None
     proof: Proof | None = None
     finding: Path | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class EgressAccess:
-    """Of mode AllowList: the proxy's URL, and the file with the pass that it asks for."""
-
-    url: str
-    pass_file: Path
+    fetch: FetchPlaces | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +102,8 @@ class FillPlaces:
 class AgentPlaces:
     """For ``agent``; ``gateway`` and ``key_file`` are None when no model may be asked.
 
-    ``filled``: the workspace is not empty, ``fill`` has made it.
+    ``filled``: the workspace is not empty, ``fill`` has made it. ``fetched``: folder of a fetched
+    repository, which is copied into it.
     """
 
     orders: Path
@@ -79,6 +112,7 @@ class AgentPlaces:
     evidence: Path
     persist: tuple[Path, ...] = ()
     filled: bool = False
+    fetched: Path | None = None
     in_place: "InPlace | None" = None
     gateway: str | None = None
     key_file: Path | None = None
@@ -142,7 +176,7 @@ class GradePlaces:
     """For ``grade``. ``workspace`` is the frozen one; ``record`` is made and must be unused.
 
     ``kept`` is the folder of ``loop``: the workspace that it set aside goes before ``workspace``.
-    ``results`` None: the record stays where it is.
+    ``results`` None: the record stays where it is. ``fetched``: what its notes say is recorded.
     """
 
     orders: Path
@@ -153,6 +187,7 @@ class GradePlaces:
     trial: TrialRef
     checks_evidence: Path | None = None
     kept: Path | None = None
+    fetched: Path | None = None
     gateway: str | None = None
     key_file: Path | None = None
     results: ResultsPlace | None = None
