@@ -2,7 +2,7 @@
 
 Below ``/faults/STATUS/`` every request gets that status, ``/moved/`` leads to the same repository
 on this host, ``/away/`` to another one, ``/page/`` is no git server. ``/closed/`` asks for
-``USERNAME`` and ``PASSWORD``.
+``USERNAME`` and ``PASSWORD``, ``/echo/`` refuses and repeats what it was given.
 """
 
 import base64
@@ -110,6 +110,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             self._say(302, b"", Location=f"{start}{rest}?{query}")
         elif place == "page":
             self._say(200, b"<html>hello</html>", **{"Content-Type": "text/html"})
+        elif place == "echo":
+            self._say(403, f"you are {self._login()}".encode())
         elif place == "closed" and self._login() != f"{USERNAME}:{PASSWORD}":
             self._say(401, b"who are you?", **{"WWW-Authenticate": 'Basic realm="git"'})
         else:

@@ -4,7 +4,6 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
-from urllib.request import proxy_bypass_environment
 
 from proctor.api.errors import UserError
 from proctor.api.git import GIT_AUTHORITIES, GIT_PASSWORD, GIT_PROXY, GIT_USERNAME
@@ -33,7 +32,7 @@ def _login(repository: GitRepository, environment: Mapping[str, str]) -> dict[st
     proxy = environment.get("https_proxy") or environment.get("HTTPS_PROXY")
     around = environment.get("no_proxy") or environment.get("NO_PROXY") or ""
     told = {}
-    if proxy and not proxy_bypass_environment(parts.netloc, {"no": around}):
+    if proxy and not _is_around(parts.hostname or "", around):
         told[GIT_PROXY] = proxy
     if authorities := environment.get("GIT_SSL_CAINFO"):
         told[GIT_AUTHORITIES] = _read(authorities)
@@ -48,6 +47,12 @@ def _login(repository: GitRepository, environment: Mapping[str, str]) -> dict[st
         user = told[GIT_USERNAME] = _ask(program, f"Username for 'https://{parts.netloc}': ")
         told[GIT_PASSWORD] = _ask(program, f"Password for 'https://{user}@{parts.netloc}': ")
     return told
+
+
+def _is_around(host: str, around: str) -> bool:
+    """Whether a host is one of those that no proxy is for, as curl reads the variable."""
+    named = [one.strip().lstrip(".").lower() for one in around.split(",")]
+    return any(one in ("*", host) or host.endswith(f".{one}") for one in named if one)
 
 
 def _read(path: str) -> str:

@@ -4,15 +4,14 @@ import re
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-from proctor.api.egress import EgressMode
+from proctor.api.egress import LABEL, PORT, EgressMode
 from proctor.api.errors import Problem
 from proctor.api.workspace import GitRepository, Workspace
 
-_HOST = r"([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?[.])+[a-z]([-a-z0-9]{0,61}[a-z0-9])?"
-URL_PATTERN = rf"^https://{_HOST}(:[1-9][0-9]{{0,4}})?(/[A-Za-z0-9._~%+-]+)+/?$"
+_HOST = rf"({LABEL}[.])+[a-z]([-a-z0-9]{{0,61}}[a-z0-9])?"
+URL_PATTERN = rf"^https://{_HOST}(:{PORT})?(/[A-Za-z0-9._~%+-]+)+/?$"
 COMMIT_PATTERN = "^[0-9a-f]{40}$"
 _URL, _COMMIT = re.compile(URL_PATTERN), re.compile(COMMIT_PATTERN)
-_LAST_PORT = 65_535
 
 
 def repository_of(*layers: Workspace | None) -> GitRepository | None:
@@ -88,7 +87,7 @@ def _url_problems(url: str, field: str) -> Iterator[Problem]:
         yield Problem(
             field, f"{url!r} is not read by https", "write https://HOST/PATH: nothing else is safe"
         )
-    elif not _URL.fullmatch(url) or (urlsplit(url).port or 0) > _LAST_PORT:
+    elif not _URL.fullmatch(url):
         yield Problem(
             field,
             f"{url!r} is not the URL of a repository",

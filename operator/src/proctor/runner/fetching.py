@@ -45,9 +45,10 @@ def fetch(places: FetchPlaces) -> None:
     wipe(places.target)
     tree, file = places.target / TREE, places.target / "fetched.pack"
     tree.mkdir()
-    with file.open("wb") as pack:
-        found = fetch_pack(places.source, _access(places.egress, os.environ), pack)
-    notes = check_out(open_pack(file), places.source, found.shallow, tree)
+    with file.open("wb") as written:
+        found = fetch_pack(places.source, _access(places.egress, os.environ), written)
+    with open_pack(file) as pack:
+        notes = check_out(pack, places.source, found.shallow, tree)
     for left in places.target.glob("fetched.*"):
         left.unlink()
     write_notes(places.target, notes)

@@ -18,7 +18,7 @@ from dulwich.index import (
     validate_path_element_ntfs,
     write_index_dict,
 )
-from dulwich.objects import Blob, Commit, ObjectID, Tag, Tree
+from dulwich.objects import Blob, Commit, ObjectID, Tag, Tree, parse_tree
 from dulwich.pack import Pack, SHA1Writer
 
 from proctor.runner.folders import create_file, opened
@@ -26,12 +26,10 @@ from proctor.runner.git_errors import GitRefusedError, GitUnreachableError
 from proctor.runner.git_pack import BROKEN
 from proctor.runner.places import GitSource
 
-MOST_FILES = 100_000
-MOST_BYTES = 1 << 30
-MOST_DEPTH = 60
 MOST_NOTES = 20
 _LFS = b"version https://git-lfs.github.com/spec/"
 _SUBMODULE = 0o160000
+_HASH_BYTES = 20
 _LATEST = 2**31 - 1
 _OF_THE_TREE = frozenset({errno.EEXIST, errno.ENAMETOOLONG, errno.ENOENT, errno.ELOOP})
 """Errors that a malformed tree makes: a name twice, one too long, a link to nothing."""
@@ -49,9 +47,19 @@ _CONFIG = b"""\
 """``checkStat``: the files are copied once more, so that the index knows their times alone."""
 
 
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What is laid down at most: a pack of kilobytes can stand for any number of files."""
+
+    files: int = 100_000
+    size_bytes: int = 1 << 30
+    depth: int = 60
+
+
 @dataclass(slots=True)
 class _Checkout:
     pack: Pack
+    limits: Limits
     at: int
     entries: dict[bytes, IndexEntry] = field(default_factory=dict)
     size: int = 0
@@ -61,8 +69,16 @@ class _Checkout:
     submodules: list[str] = field(default_factory=list)
 
 
-def check_out(pack: Pack, source: GitSource, shallow: frozenset[bytes], target: Path) -> list[str]:
+def check_out(
+    pack: Pack,
+    source: GitSource,
+    shallow: frozenset[bytes],
+    target: Path,
+    limits: Limits = Limits(),
+) -> list[str]:
     """Fill ``target``, which is empty, with the files, and with ``.git`` unless it is one folder.
+
+    The pack's files move into ``.git``; it stays open.
 
     Returns:
         What a reader of the record should know: submodules, LFS pointers, links that lead out.
@@ -74,7 +90,7 @@ def check_out(pack: Pack, source: GitSource, shallow: frozenset[bytes], target: 
     """
     try:
         commit = _commit(pack, source)
-        checkout = _Checkout(pack, at=min(max(commit.commit_time, 0), _LATEST))
+        checkout = _Checkout(pack, limits, at=min(max(commit.commit_time, 0), _LATEST))
         root = commit.tree if source.path is None else _folder(pack, commit.tree, source)
         with opened(target) as folder:
             _lay(checkout, root, folder, PurePosixPath())
@@ -99,7 +115,7 @@ def _commit(pack: Pack, source: GitSource) -> Commit:
 def _folder(pack: Pack, root: ObjectID, source: GitSource) -> ObjectID:
     assert source.path is not None
     for part in PurePosixPath(source.path).parts:
-        entries = {name: (mode, sha) for name, mode, sha in _tree(pack, root).iteritems()}
+        entries = {name: (mode, sha) for name, mode, sha in _tree(pack, root)}
         mode, sha = entries.get(os.fsencode(part), (0, root))
         if not stat.S_ISDIR(mode):
             raise GitRefusedError(
@@ -110,17 +126,19 @@ def _folder(pack: Pack, root: ObjectID, source: GitSource) -> ObjectID:
     return root
 
 
-def _tree(pack: Pack, sha: ObjectID) -> Tree:
+def _tree(pack: Pack, sha: ObjectID) -> Iterator[tuple[bytes, int, ObjectID]]:
+    """Every entry as it is written, also a name that is there twice: name, mode, id."""
     found = pack[sha]
     if not isinstance(found, Tree):
         raise ValueError(f"{sha.decode()} is no tree")
-    return found
+    for name, mode, entry in parse_tree(found.as_raw_string(), _HASH_BYTES):
+        yield name, mode, ObjectID(entry)
 
 
 def _lay(checkout: _Checkout, tree: ObjectID, folder: int, path: PurePosixPath) -> None:
-    if len(path.parts) > MOST_DEPTH:
-        raise GitRefusedError(f"{path} is deeper than {MOST_DEPTH} folders: {_REMEDY}")
-    for name, mode, sha in _tree(checkout.pack, tree).iteritems():
+    if len(path.parts) > checkout.limits.depth:
+        raise GitRefusedError(f"{path} is deeper than {checkout.limits.depth} folders: {_REMEDY}")
+    for name, mode, sha in _tree(checkout.pack, tree):
         where = path / _checked(name, path)
         try:
             _lay_entry(checkout, name, mode, sha, folder, where)
@@ -163,11 +181,12 @@ def _lay_entry(
 
 
 def _enter(checkout: _Checkout, where: PurePosixPath, mode: int, sha: ObjectID, size: int) -> None:
+    limits = checkout.limits
     checkout.size += size
-    if checkout.size > MOST_BYTES:
-        raise GitRefusedError(f"the files have more than {MOST_BYTES >> 20} MiB: {_REMEDY}")
-    if len(checkout.entries) >= MOST_FILES:
-        raise GitRefusedError(f"there are more than {MOST_FILES} files: {_REMEDY}")
+    if checkout.size > limits.size_bytes:
+        raise GitRefusedError(f"the files have more than {limits.size_bytes} bytes: {_REMEDY}")
+    if len(checkout.entries) >= limits.files:
+        raise GitRefusedError(f"there are more than {limits.files} files: {_REMEDY}")
     kept = mode if not stat.S_ISREG(mode) else stat.S_IFREG | (0o755 if mode & 0o111 else 0o644)
     entry = IndexEntry(
         ctime=checkout.at, mtime=checkout.at, dev=0, ino=0, mode=kept, uid=0, gid=0, size=size,
@@ -210,7 +229,6 @@ def _write_repository(
     checkout: _Checkout, source: GitSource, shallow: frozenset[bytes], git: Path
 ) -> None:
     """A repository whose HEAD is the commit, and that knows no remote and no other commit."""
-    checkout.pack.close()
     packs = git / "objects" / "pack"
     for folder in (packs, git / "objects" / "info", git / "refs" / "heads", git / "refs" / "tags"):
         folder.mkdir(parents=True)
@@ -219,9 +237,7 @@ def _write_repository(
     if shallow:
         (git / "shallow").write_bytes(b"".join(b"%s\n" % one for one in sorted(shallow)))
     base = Path(checkout.pack.data.path)
-    checkout.pack.data.close()
     name = f"pack-{checkout.pack.name().decode()}"
-    checkout.pack.close()
     for suffix in (".pack", ".idx"):
         kept = packs / f"{name}{suffix}"
         os.rename(base.with_suffix(suffix), kept)

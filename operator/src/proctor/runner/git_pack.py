@@ -26,7 +26,7 @@ _REMEDY = "put the repository into the task's image (workspace.image)"
 
 BROKEN = (
     ApplyDeltaError, AssertionError, ChecksumMismatch, LookupError, ObjectFormatException,
-    UnresolvedDeltas, ValueError, zlib.error,
+    OverflowError, UnresolvedDeltas, ValueError, zlib.error,
 )  # fmt: skip
 """What dulwich raises over a pack that is wrong."""
 
