@@ -27,8 +27,13 @@ NO_SETTINGS = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null
 class GitServer:
     """Where it listens, and the certificate that it is trusted by."""
 
-    url: str
+    port: int
     authorities: str
+
+    @property
+    def url(self) -> str:
+        """Its URL on this machine."""
+        return f"https://localhost:{self.port}"
 
 
 def certificate(folder: Path, name: str) -> tuple[Path, Path]:
@@ -167,8 +172,7 @@ def serving(root: Path, pair: tuple[Path, Path], port: int = 0) -> Iterator[GitS
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
-        url = f"https://localhost:{server.server_address[1]}"
-        yield GitServer(url, pair[0].read_text())
+        yield GitServer(int(server.server_address[1]), pair[0].read_text())
     finally:
         server.shutdown()
         server.server_close()

@@ -106,6 +106,8 @@ async def test_the_pass_is_for_the_repositorys_host_and_ends_before_an_agent_cou
     assert (found.hosts, found.attempt) == (("git.test:8443",), 1)
     assert found.expires_at == int(at) + 120 + 300
     assert "proctor.dev/egress-pass" not in notes
+    # By this beginning the cluster's tests look for it where agents run.
+    assert notes["proctor.dev/fetch-pass"].startswith("eyJ0cmlhbCI6I")
 
 
 async def test_an_agents_own_pass_does_not_name_the_repositorys_host(world):
