@@ -141,6 +141,16 @@ async def test_its_policy_is_repaired_and_is_not_taken_for_somebody_elses(world)
     assert [one["ports"][0]["port"] for one in found["proctor-trial-fetch"]["egress"]] == [3128]
 
 
+async def test_a_secret_that_does_not_exist_is_named_with_the_field(world):
+    await world.apply(run_body(**spec(secretRef={"name": "shop-reader"})))
+    (pod,) = world.pods()
+    said = 'secret "shop-reader" not found'
+    world.kubelet.waiting(pod["metadata"]["name"], "stage", "CreateContainerConfigError", said)
+    await world.settle()
+    assert world.condition("Progressing") == ("False", "SecretMissing")
+    assert "workspace.git.secretRef" in str(world.run()["status"]["conditions"])
+
+
 async def test_without_an_egress_proxy_the_run_is_refused_with_the_charts_value():
     world = World()
     await world.apply(run_body(**spec()))

@@ -160,7 +160,8 @@ async def test_an_agent_works_in_the_repository_and_the_record_names_it(tmp_path
                 "GIT_ASKPASS": a_program(tmp_path, answer),
             }
             process = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "proctor.cli.main", "run", "run.yaml", "-o", "out",
+                sys.executable, "-c", "from proctor.cli.main import main; main()",
+                "run", "run.yaml", "-o", "out",
                 cwd=tmp_path,
                 env=environment,
                 stdout=asyncio.subprocess.PIPE,
