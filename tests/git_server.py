@@ -2,7 +2,8 @@
 
 Below ``/faults/STATUS/`` every request gets that status, ``/moved/`` leads to the same repository
 on this host, ``/away/`` to another one, ``/page/`` is no git server. ``/closed/`` asks for
-``USERNAME`` and ``PASSWORD``, ``/echo/`` refuses and repeats what it was given.
+``USERNAME`` and ``PASSWORD``, ``/echo/`` refuses and repeats what it was given;
+``/old/`` knows the first version of the protocol alone.
 """
 
 import base64
@@ -120,18 +121,19 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         elif place == "closed" and self._login() != f"{USERNAME}:{PASSWORD}":
             self._say(401, b"who are you?", **{"WWW-Authenticate": 'Basic realm="git"'})
         else:
-            self._git(rest if place == "closed" else path.lstrip("/"), query, body)
+            self._git(rest if place in ("closed", "old") else path.lstrip("/"), query, body)
 
     def _login(self) -> str:
         coded = self.headers.get("Authorization", "").removeprefix("Basic ")
         return base64.b64decode(coded).decode()
 
     def _git(self, path: str, query: str, body: bytes) -> None:
+        is_old = self.path.startswith("/old/")
         env = {
             "PATH": os.environ["PATH"],
             "GIT_PROJECT_ROOT": str(self.root),
             "GIT_HTTP_EXPORT_ALL": "1",
-            "GIT_PROTOCOL": self.headers.get("Git-Protocol", ""),
+            "GIT_PROTOCOL": "" if is_old else self.headers.get("Git-Protocol", ""),
             "GIT_CONFIG_COUNT": "1",
             "GIT_CONFIG_KEY_0": "safe.directory",
             "GIT_CONFIG_VALUE_0": "*",

@@ -163,6 +163,24 @@ def test_a_commit_that_the_server_does_not_have_is_named(fetch):
     assert "git ls-remote" in text
 
 
+def test_a_commit_that_no_branch_ends_in_is_fetched_too(fetch):
+    fetch()
+    (parent,) = [
+        line.removeprefix("parent ")
+        for line in git(fetch.tree, "cat-file", "-p", "HEAD").splitlines()
+        if line.startswith("parent ")
+    ]
+    assert fetch("/shop", parent)[0] == 0
+    assert git(fetch.tree, "rev-parse", "HEAD") == parent
+    assert "model.bin" not in git(fetch.tree, "ls-files")
+
+
+def test_servers_of_the_first_protocol_are_asked_too(fetch):
+    assert fetch("/old/shop")[0] == 0
+    code, text = fetch("/old/shop", "0" * 39 + "1")
+    assert (code, "not our ref" in text) == (EXIT_GIT_REFUSED, True), text
+
+
 def test_an_id_of_something_else_is_no_commit(served, fetch, tmp_path):
     fetch()
     code, text = fetch("/shop", git(fetch.tree, "rev-parse", "HEAD^{tree}"))

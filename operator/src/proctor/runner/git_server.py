@@ -28,10 +28,13 @@ FETCH_SECONDS = 240.0
 
 _TIMEOUT = Timeout(connect=15, read=60)
 _SAID_BYTES = 300
-_UNKNOWN = re.compile(r"not our ref|unadvertised object|bad object|unable to find|no such", re.I)
+_UNKNOWN = re.compile(r"not our ref|unadvertised object|bad object")
 _ERROR = re.compile(rb"[0-9a-f]{4}ERR ([^\0]*)", re.DOTALL)
 _GIT = "application/x-git-"
 _TUNNEL = re.compile(r"Tunnel connection failed: (\d{3})")
+
+_FAULTS = (GitProtocolError, HTTPError, OSError, AssertionError, LookupError, ValueError)
+"""What dulwich raises over a server that is away, breaks off, or says what it does not expect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +90,9 @@ def fetch_pack(
     client = _Client(source, access)
     try:
         return _fetch(client, source, keep)
-    except GitProtocolError as error:
-        raise _explained(source, client.complaint() or str(error), error) from error
-    except (HTTPError, OSError) as error:
-        raise GitUnreachableError(f"{_named(source)}: {error}") from error
-    except (ValueError, AssertionError, LookupError) as error:
-        raise GitUnreachableError(
-            f"{_named(source)}: the server does not speak git's protocol: {error}"
-        ) from error
+    except _FAULTS as error:
+        said = client.complaint() or str(error) or type(error).__name__
+        raise _explained(source, said, error) from error
 
 
 def _fetch(client: "_Client", source: GitSource, keep: Callable[[bytes], int]) -> Fetched:
@@ -225,7 +223,7 @@ def _refused(
 
 
 def _explained(
-    source: GitSource, said: str, error: GitProtocolError
+    source: GitSource, said: str, error: BaseException
 ) -> GitRefusedError | GitUnreachableError:
     """What the server, the proxy or the connection said, as an error of ours."""
     if _UNKNOWN.search(said):
