@@ -29,18 +29,22 @@ def processes():
     pids = [one for one in os.listdir("/proc") if one.isdigit()]
     return [f"/proc/{pid}/{what}" for pid in pids for what in ("environ", "cmdline")]
 
-def holds(path, needle):
+def read(path):
     try:
         with open(path, "rb") as file:
-            return needle in file.read(1 << 20)
+            return file.read(1 << 20)
     except OSError:
-        return False
+        return b""
 
 PASS = b"eyJ0cmlhbCI6" + b"I"  # how the passes of the egress proxy begin
-found = [path for path in (*walk("/"), *processes()) if holds(path, PASS)]
-print("passes:", found)
-print("password:", [path for path in (*walk("/"), *processes()) if holds(path, sys.argv[2].encode()
-      + b"-4711")])
+PASSWORD = sys.argv[2].encode() + b"-4711"
+passes, passwords = [], []
+for path in (*walk("/"), *processes()):
+    data = read(path)
+    passes += [path] if PASS in data else []
+    passwords += [path] if PASSWORD in data else []
+print("passes:", passes)
+print("passwords:", passwords)
 
 def connect(*fields):
     (proxy,) = [line.split()[0] for line in open("/etc/hosts") if "proctor-egress" in line]
@@ -57,7 +61,7 @@ try:
 except OSError:
     print("directly: refused")
 """
-SEEN = "passes: []\npassword: []\nno pass: 407\nmade up: 407\ndirectly: refused"
+SEEN = "passes: []\npasswords: []\nno pass: 407\nmade up: 407\ndirectly: refused"
 
 
 @pytest.fixture(scope="module")
@@ -167,7 +171,8 @@ def test_the_agent_finds_no_pass_and_the_proxy_lets_it_nowhere(kube, shop):
     word = git_server.PASSWORD.removesuffix("-4711")
     command = f"python3 look.py {target} {word} {PUBLIC} > said.txt"
     check = {"type": "run_command", "command": "cat said.txt", "expectedStdout": SEEN}
-    status = the_trial(kube, "looks", a_run(shop, command, check))
+    spec = {**a_run(shop, command, check), "limits": {"taskTimeoutSeconds": 300}}
+    status = the_trial(kube, "looks", spec)
     assert status["outcome"] == "Passed", status
 
 
@@ -176,7 +181,7 @@ def test_the_agent_finds_no_pass_and_the_proxy_lets_it_nowhere(kube, shop):
     [
         pytest.param("no-commit", {"commit": "0" * 39 + "1"}, "git ls-remote", id="commit"),
         pytest.param("wrong-secret", {"secret": "wrong"}, "401", id="password"),
-        pytest.param("no-folder", {"path": "wep"}, "has no folder 'wep'", id="folder"),
+        pytest.param("no-folder", {"path": "wep"}, "there is no folder 'wep'", id="folder"),
     ],
 )
 def test_what_the_server_refuses_ends_the_trial_at_once(kube, shop, name, changes, said):
@@ -186,6 +191,7 @@ def test_what_the_server_refuses_ends_the_trial_at_once(kube, shop, name, change
     (attempt,) = status["attempts"]
     assert (attempt["failureClass"], attempt["reason"]) == ("config", "GitRefused"), status
     assert said in status["reason"]
+    assert f"of {shop[0]}" in status["reason"]
     assert "wrong-and-long" not in str(status)
 
 

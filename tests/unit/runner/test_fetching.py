@@ -60,6 +60,7 @@ def fetch(served, tmp_path):
         )  # fmt: skip
         return done.returncode, done.stdout + done.stderr
 
+    fetch.port = server.port
     fetch.tree = tmp_path / "fetched" / "tree"
     fetch.notes = tmp_path / "fetched" / "notes.json"
     return fetch
@@ -142,6 +143,7 @@ def test_a_redirect_on_the_same_host_is_followed(fetch):
 def test_what_no_other_try_helps_is_refused_with_a_remedy(fetch, path, said):
     code, text = fetch(path)
     assert (code, said in text) == (EXIT_GIT_REFUSED, True), text
+    assert f"of https://localhost:{fetch.port}{path})" in text
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])
@@ -184,12 +186,12 @@ def test_servers_of_the_first_protocol_are_asked_too(fetch):
 def test_an_id_of_something_else_is_no_commit(served, fetch, tmp_path):
     fetch()
     code, text = fetch("/shop", git(fetch.tree, "rev-parse", "HEAD^{tree}"))
-    assert (code, "is a tree, not a commit" in text) == (EXIT_GIT_REFUSED, True), text
+    assert (code, "a tree's, not a commit's" in text) == (EXIT_GIT_REFUSED, True), text
 
 
 def test_a_folder_that_the_commit_does_not_have_is_named(served, fetch):
     code, text = fetch("/shop", served[1], "--git-path", "wep")
-    assert (code, "has no folder 'wep'" in text) == (EXIT_GIT_REFUSED, True), text
+    assert (code, "there is no folder 'wep'" in text) == (EXIT_GIT_REFUSED, True), text
 
 
 def test_a_certificate_that_nobody_vouches_for_is_refused(fetch):

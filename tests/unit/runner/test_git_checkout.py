@@ -142,10 +142,10 @@ def test_a_tag_is_no_commit(lay):
     tag.name, tag.tagger, tag.message = b"v1", b"Ada <ada@example.org>", b""
     tag.tag_time, tag.tag_timezone = 0, 0
     tag.object = (Commit, a_commit(tree).id)
-    with pytest.raises(GitRefusedError, match=r"is a tag, not a commit"):
+    with pytest.raises(GitRefusedError, match="a tag's, not a commit's"):
         lay(tree, HELLO, tag, wanted=tag)
 
 
 def test_a_file_is_no_folder(lay):
-    with pytest.raises(GitRefusedError, match="has no folder 'a'"):
+    with pytest.raises(GitRefusedError, match="there is no folder 'a'"):
         lay(a_tree((FILE, b"a", HELLO)), HELLO, path="a")

@@ -140,7 +140,7 @@ def _blame(bad: ContainerState, started: bool) -> Failure:
     if bad.reason in NEVER_STARTED or bad.exit_code == _CANNOT_START:
         return Failure(FailureClass.CONFIG, "RunnerCannotStart", words, bad.name in (CHECKS, GRADE))
     if bad.name == STAGE and bad.exit_code == EXIT_GIT_REFUSED:
-        return Failure(FailureClass.CONFIG, "GitRefused", words)
+        return Failure(FailureClass.CONFIG, "GitRefused", bad.message or words)
     if bad.name == STAGE:
         return Failure(FailureClass.INFRA, _OF_STAGE.get(bad.exit_code, "StageFailed"), words)
     if bad.name == FILL:

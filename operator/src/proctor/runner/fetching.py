@@ -20,6 +20,7 @@ from proctor.api.redaction import secrets_of
 from proctor.runner.egress import proxy_url
 from proctor.runner.fetched import TREE, write_notes
 from proctor.runner.folders import wipe
+from proctor.runner.git_errors import GitRefusedError, GitUnreachableError
 from proctor.runner.places import EgressAccess, FetchPlaces
 from proctor.runner.stopping import exit_on_signals
 
@@ -38,6 +39,15 @@ def fetch(places: FetchPlaces) -> None:
     exit_on_signals()
     if places.libraries is not None:
         sys.path.append(str(places.libraries))
+    try:
+        _fetch(places)
+    except (GitRefusedError, GitUnreachableError) as error:
+        # Last, because it is long, and what is too long is cut off on its way to a status.
+        named = f"commit {places.source.commit} of {places.source.url}"
+        raise type(error)(f"{error} ({named})") from error
+
+
+def _fetch(places: FetchPlaces) -> None:
     from proctor.runner.git_checkout import check_out
     from proctor.runner.git_pack import open_pack
     from proctor.runner.git_server import fetch_pack

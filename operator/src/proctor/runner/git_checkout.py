@@ -95,7 +95,7 @@ def check_out(
         with opened(target) as folder:
             _lay(checkout, root, folder, PurePosixPath())
     except BROKEN as error:
-        raise GitUnreachableError(f"{source.url}: the pack lacks something: {error}") from error
+        raise GitUnreachableError(f"the pack lacks something: {error}") from error
     if source.path is None:
         _write_repository(checkout, source, shallow, target / ".git")
     return _notes(checkout)
@@ -107,8 +107,8 @@ def _commit(pack: Pack, source: GitSource) -> Commit:
         return found
     kind = "tag" if isinstance(found, Tag) else found.type_name.decode()
     raise GitRefusedError(
-        f"{source.commit} of {source.url} is a {kind}, not a commit: `git ls-remote` shows a tag's "
-        "commit in the line that ends in ^{}"
+        f"the id is a {kind}'s, not a commit's: `git ls-remote` shows that of a tag in the line that "
+        "ends in ^{}"
     )
 
 
@@ -118,10 +118,7 @@ def _folder(pack: Pack, root: ObjectID, source: GitSource) -> ObjectID:
         entries = {name: (mode, sha) for name, mode, sha in _tree(pack, root)}
         mode, sha = entries.get(os.fsencode(part), (0, root))
         if not stat.S_ISDIR(mode):
-            raise GitRefusedError(
-                f"commit {source.commit} of {source.url} has no folder {source.path!r}: correct "
-                "workspace.git.path"
-            )
+            raise GitRefusedError(f"there is no folder {source.path!r}: correct workspace.git.path")
         root = sha
     return root
 

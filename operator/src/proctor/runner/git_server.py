@@ -30,6 +30,7 @@ _TIMEOUT = Timeout(connect=15, read=60)
 _SAID_BYTES = 300
 _UNKNOWN = re.compile(r"not our ref|unadvertised object|bad object")
 _ERROR = re.compile(rb"[0-9a-f]{4}ERR ([^\0]*)", re.DOTALL)
+_ID = re.compile(r"\b[0-9a-f]{40}\b")
 _GIT = "application/x-git-"
 _TUNNEL = re.compile(r"Tunnel connection failed: (\d{3})")
 
@@ -80,11 +81,11 @@ def fetch_pack(
         size += len(data)
         if size > MOST_PACK_BYTES:
             raise GitRefusedError(
-                f"{_named(source)}: the commit is more than {MOST_PACK_BYTES >> 20} MiB packed: "
-                "put it into the task's image (workspace.image)"
+                f"it is more than {MOST_PACK_BYTES >> 20} MiB packed: put it into the task's image "
+                "(workspace.image)"
             )
         if clock() > deadline:
-            raise GitUnreachableError(f"{_named(source)}: not here after {FETCH_SECONDS:g} s")
+            raise GitUnreachableError(f"it is not here after {FETCH_SECONDS:g} s")
         return pack.write(data)
 
     client = _Client(source, access)
@@ -92,7 +93,7 @@ def fetch_pack(
         return _fetch(client, source, keep)
     except _FAULTS as error:
         said = client.complaint() or str(error) or type(error).__name__
-        raise _explained(source, said, error) from error
+        raise _explained(said, error) from error
 
 
 def _fetch(client: "_Client", source: GitSource, keep: Callable[[bytes], int]) -> Fetched:
@@ -116,7 +117,6 @@ class _Client(HttpGitClient):
             thin_packs=False,
             quiet=True,
         )
-        self._source = source
         self._has_password = access.password is not None
         self._heard = b""
 
@@ -136,12 +136,11 @@ class _Client(HttpGitClient):
         if answer.status != 200:
             said = f"{answer.status} {_text(read(_SAID_BYTES))}".strip()
             answer.close()
-            raise _refused(self._source, answer.status, said, self._has_password)
+            raise _refused(answer.status, said, self._has_password)
         if not (answer.headers.get("Content-Type") or "").startswith(_GIT):
             answer.close()
             raise GitRefusedError(
-                f"{self._source.url} answers, and is no git server of the smart protocol: check "
-                "the URL"
+                "what answers is no git server of the smart protocol: check the URL"
             )
         self._heard = b""
 
@@ -157,7 +156,6 @@ class _OneOrigin(urllib3.PoolManager):
     """Connections to one scheme, host and port, redirects included."""
 
     origin: tuple[str | None, str | None, int]
-    url: str
 
     def urlopen(  # type: ignore[override]
         self, method: str, url: str, redirect: bool = True, **kw: Any
@@ -166,8 +164,8 @@ class _OneOrigin(urllib3.PoolManager):
         if _origin(url) != self.origin:
             asked = parse_url(url)
             raise GitRefusedError(
-                f"{self.url} leads to {asked.scheme}://{asked.netloc}: write the URL where the "
-                "repository is now"
+                f"the URL leads to {asked.scheme}://{asked.netloc}: write where the repository is "
+                "now"
             )
         return super().urlopen(method, url, redirect, **kw)
 
@@ -183,7 +181,7 @@ def _connections(source: GitSource, access: Access) -> urllib3.PoolManager:
             context.load_verify_locations(cadata=access.authorities)
         except ssl.SSLError as error:
             raise GitRefusedError(
-                f"{source.url}: the certificates that it is to be trusted by are not PEM: {error}"
+                f"the certificates in ca.crt or GIT_SSL_CAINFO are not PEM: {error}"
             ) from error
     retries = Retry(total=8, connect=2, redirect=5, read=0, status=0, other=0)
     options: dict[str, Any] = {"ssl_context": context, "timeout": _TIMEOUT, "retries": retries}
@@ -195,7 +193,7 @@ def _connections(source: GitSource, access: Access) -> urllib3.PoolManager:
         plain = parts._replace(auth=None).url
         login = make_headers(proxy_basic_auth=parts.auth) if parts.auth else {}
         made = _ByProxy(plain, proxy_headers=login, **options)
-    made.origin, made.url = _origin(source.url), source.url
+    made.origin = _origin(source.url)
     return made
 
 
@@ -204,47 +202,39 @@ def _origin(url: str) -> tuple[str | None, str | None, int]:
     return parts.scheme, parts.host, parts.port or 443
 
 
-def _refused(
-    source: GitSource, status: int, said: str, has_password: bool
-) -> GitRefusedError | GitUnreachableError:
-    message = f"{_named(source)}: the server says {said}"
+def _refused(status: int, said: str, has_password: bool) -> GitRefusedError | GitUnreachableError:
+    message = f"the server says {said}"
     if status == 401 and not has_password:
-        return GitRefusedError(f"{message}: it asks for credentials: set workspace.git.secretRef")
+        return GitRefusedError(f"{message}: set workspace.git.secretRef")
     if status in (401, 403):
         return GitRefusedError(f"{message}: check the Secret of workspace.git.secretRef")
     if status == 404:
         return GitRefusedError(
-            f"{message}: check the URL; servers also say so of repositories that need credentials "
-            "(workspace.git.secretRef)"
+            f"{message}: check the URL, or set workspace.git.secretRef if it is private"
         )
     if status == 429 or status >= 500:
         return GitUnreachableError(message)
     return GitRefusedError(f"{message}: check the URL")
 
 
-def _explained(
-    source: GitSource, said: str, error: BaseException
-) -> GitRefusedError | GitUnreachableError:
+def _explained(said: str, error: BaseException) -> GitRefusedError | GitUnreachableError:
     """What the server, the proxy or the connection said, as an error of ours."""
     if _UNKNOWN.search(said):
+        words = _ID.sub("…", said)
         return GitRefusedError(
-            f"{_named(source)}: the server does not give out this commit ({said}): name one that a "
-            f"branch or tag leads to, as `git ls-remote {source.url}` lists them"
+            f"the server says {words}: name a commit that a branch or tag leads to (git ls-remote)"
         )
     if "CERTIFICATE_VERIFY_FAILED" in said:
         return GitRefusedError(
-            f"{_named(source)}: its certificate is not trusted ({_cause(error)}): give the "
-            "authority's as ca.crt in the Secret of workspace.git.secretRef, or, for "
-            "`proctor run`, as GIT_SSL_CAINFO"
+            f"its certificate is not trusted ({_cause(error)}): give the authority's as ca.crt in "
+            "the Secret of workspace.git.secretRef, or, for `proctor run`, as GIT_SSL_CAINFO"
         )
     if "does not support shallow" in said:
-        return GitRefusedError(f"{_named(source)}: {said}")
+        return GitRefusedError(said)
     tunnel = _TUNNEL.search(said)
     if tunnel and tunnel[1] == "403":
-        return GitRefusedError(
-            f"{_named(source)}: the egress proxy refuses the host: it has no public address"
-        )
-    return GitUnreachableError(f"{_named(source)}: {said}")
+        return GitRefusedError("the egress proxy refuses the host: it has no public address")
+    return GitUnreachableError(said)
 
 
 def _cause(error: BaseException) -> str:
@@ -252,10 +242,6 @@ def _cause(error: BaseException) -> str:
     while (inner := error.__cause__ or error.__context__) is not None:
         error = inner
     return str(error)
-
-
-def _named(source: GitSource) -> str:
-    return f"commit {source.commit} of {source.url}"
 
 
 def _text(data: bytes) -> str:
