@@ -107,8 +107,8 @@ def _commit(pack: Pack, source: GitSource) -> Commit:
         return found
     kind = "tag" if isinstance(found, Tag) else found.type_name.decode()
     raise GitRefusedError(
-        f"the id is a {kind}'s, not a commit's: `git ls-remote` shows that of a tag in the line that "
-        "ends in ^{}"
+        f"the id is a {kind}'s, not a commit's: `git ls-remote` shows that of a tag in the line "
+        "that ends in ^{}"
     )
 
 
