@@ -49,16 +49,19 @@ sys.stdin.read()
 
 
 @contextmanager
-def outside(folder: Path) -> Iterator[None]:
-    """The listeners, until the context ends; run in the cluster's network, one at a time."""
+def outside(folder: Path) -> Iterator[int]:
+    """The listeners, until the context ends; run in the cluster's network, one at a time.
+
+    Gives the id of a process in their network.
+    """
     with (Path(tempfile.gettempdir()) / "proctor-test-outside.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        with _listening(folder):
-            yield
+        with _listening(folder) as pid:
+            yield pid
 
 
 @contextmanager
-def _listening(folder: Path) -> Iterator[None]:
+def _listening(folder: Path) -> Iterator[int]:
     certificate, key = _certificate(folder)
     ports = [str(port) for port in (PLAIN_PORT, *TLS_PORTS)]
     server = subprocess.Popen(
@@ -72,7 +75,7 @@ def _listening(folder: Path) -> Iterator[None]:
     try:
         assert server.stdout.readline() == "listening\n"
         _join(server.pid)
-        yield
+        yield server.pid
     finally:
         # Now, and not some time after its namespace: the next one has the same name.
         subprocess.run(["ip", "link", "del", "outside0"], capture_output=True, check=False)

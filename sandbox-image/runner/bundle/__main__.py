@@ -13,7 +13,7 @@ PACKAGES = INSTALLED_AT / "lib" / "python3" / "dist-packages"
 
 
 def _replace(bundle: Path) -> None:
-    replace_sources(bundle, INSTALLED_AT)
+    replace_sources(bundle, bundle)
 
 
 def _compile(packages: Path) -> None:

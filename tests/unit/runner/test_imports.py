@@ -9,7 +9,8 @@ LOOK = """
 import os, sys
 from proctor.runner import __main__ as runner
 def say(code):
-    print(code, *sorted(set(sys.modules) & {"pydantic", "asyncio", "proctor.plugins"}))
+    looked_for = {"pydantic", "asyncio", "proctor.plugins", "dulwich", "urllib3"}
+    print(code, *sorted(set(sys.modules) & looked_for))
     sys.stdout.flush(); real(code)
 real, os._exit = os._exit, say
 runner.main()
@@ -47,6 +48,13 @@ def test_checks_phase_imports_neither_pydantic_nor_asyncio(folders):
 
     assert folders.checks_report().results[0][0].exit_code == 0
     assert modules == set()
+
+
+def test_stage_imports_what_fetches_repositories_only_when_there_is_one(tmp_path):
+    (tmp_path / "from").mkdir()
+    assert modules_after(
+        "stage", "--from", str(tmp_path / "from"), "--to", str(tmp_path / "to")
+    ) <= {"asyncio"}
 
 
 @pytest.mark.parametrize(

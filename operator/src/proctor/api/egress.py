@@ -20,12 +20,12 @@ class EgressMode(StrEnum):
     OPEN = "Open"
 
 
-_LABEL = r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
-_PORT = r"([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])"
+LABEL = r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
+PORT = r"([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])"
 EgressHost = Annotated[
     str,
     StringConstraints(
-        pattern=rf"^({_LABEL}\.)+[a-z]([-a-z0-9]{{0,61}}[a-z0-9])?(:{_PORT})?$", max_length=259
+        pattern=rf"^({LABEL}\.)+[a-z]([-a-z0-9]{{0,61}}[a-z0-9])?(:{PORT})?$", max_length=259
     ),
 ]
 """A host's full name in lower case, never an address; ``:PORT`` when it is not 443."""

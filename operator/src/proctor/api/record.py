@@ -131,6 +131,13 @@ class Execution(Status):
     agent: Annotated[RecordAgent, Field(description="How the agent's part ended.")]
     bill: Annotated[RecordBill, Field(description="Calls, tokens and money.")]
     seconds: Annotated[RecordSeconds, Field(description="Wall time by stage.")]
+    workspace_notes: Annotated[
+        tuple[str, ...],
+        Field(
+            description="Of a fetched repository: empty submodules, pointers of Git LFS, links "
+            "that lead out."
+        ),
+    ] = ()
 
 
 class RecordCriterion(Status):

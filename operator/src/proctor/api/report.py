@@ -23,6 +23,12 @@ EXIT_NETWORK_OPEN = 4
 EXIT_GATEWAY_UNREACHABLE = 5
 """Exit code of ``stage`` when the pod does not reach the gateway."""
 
+EXIT_GIT_REFUSED = 6
+"""Exit code of ``stage`` when a repository is not given to it, or not taken by it."""
+
+EXIT_GIT_UNREACHABLE = 7
+"""Exit code of ``stage`` when a repository's server did not answer or broke off."""
+
 NETWORK_CLOSED, NETWORK_OPEN = "NetworkClosed", "NetworkOpen"
 """What ``stage`` found of the pod's network, in its termination message."""
 

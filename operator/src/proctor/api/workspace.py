@@ -6,6 +6,7 @@ from pydantic import Field, StringConstraints
 
 from proctor.api.base import RelativePath, Spec
 from proctor.api.container import AbsolutePath
+from proctor.api.secret_refs import ObjectName
 
 Text = Annotated[str, StringConstraints(max_length=65_536)]
 
@@ -56,12 +57,60 @@ class ConfigMapFiles(Spec):
     ] = None
 
 
+class GitSecret(Spec):
+    """A Secret of the run's namespace for a git server, such as one of type basic-auth."""
+
+    name: Annotated[
+        ObjectName,
+        Field(
+            description="Its name. Key password holds a password or an access token; username "
+            "(default git) and ca.crt, certificates in PEM that are trusted too, may be there."
+        ),
+    ]
+
+
+class GitRepository(Spec):
+    """One commit of a git repository, fetched before the agent starts."""
+
+    url: Annotated[
+        str,
+        StringConstraints(min_length=1, max_length=512),
+        Field(description="By https, such as https://github.com/acme/shop.git."),
+    ]
+    commit: Annotated[
+        str,
+        StringConstraints(min_length=1, max_length=64),
+        Field(
+            description="Full id, 40 hexadecimal digits: every trial starts from the same files, "
+            "so it is neither a branch nor a tag."
+        ),
+    ]
+    path: Annotated[
+        RelativePath | None,
+        Field(
+            description="Folder of the repository: its files alone are the workspace. Absent: all "
+            "of it, with a repository of that one commit in .git."
+        ),
+    ] = None
+    secret_ref: Annotated[
+        GitSecret | None,
+        Field(
+            description="Who asks; absent: nobody. `proctor run` asks the program that "
+            "GIT_ASKPASS names instead."
+        ),
+    ] = None
+
+
 class Workspace(Files):
-    """What the agent starts with: the image's folder, then the ConfigMap's files, then files."""
+    """What the agent starts with: a folder of the image or a repository, then files."""
 
     image: Annotated[
         ImageFolder | None,
         Field(description="A folder of the task's image, copied first. Needs a cluster."),
+    ] = None
+    git: Annotated[
+        GitRepository | None,
+        Field(description="A commit of a repository. Not beside image."),
     ] = None
     config_map: Annotated[
         ConfigMapFiles | None, Field(description="Files of a ConfigMap, below those of files.")

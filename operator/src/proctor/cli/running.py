@@ -17,6 +17,7 @@ from proctor.gateway.traced import target_of
 from proctor.local.environment import own_environment
 from proctor.local.exit_code import exit_code
 from proctor.local.gateway import open_gateway
+from proctor.local.git_logins import find_logins
 from proctor.local.interrupt import Interrupt
 from proctor.local.loading import load_runs, resumed_run
 from proctor.local.notes import notes
@@ -84,6 +85,7 @@ def run_paths(request: RunRequest) -> int:
     hide()  # our environment holds the providers' keys, and agents run as the same user
     providers = find_providers(runs, os.environ)
     secrets = find_secrets(runs, os.environ)
+    logins = find_logins(runs, os.environ)
     traces = target_of(os.environ)
     progress = Console(stderr=True, quiet=request.quiet, highlight=False, width=_width(sys.stderr))
     for note in notes(runs):
@@ -97,6 +99,7 @@ def run_paths(request: RunRequest) -> int:
         resume=request.resume,
         keep_workspaces=request.keep_workspaces,
         secrets=secrets,
+        logins=logins,
     )
     interrupt = Interrupt()
     try:

@@ -51,9 +51,10 @@ class Admitted:
         if found is None or found["metadata"]["uid"] != identity.uid:
             return
         start = Start(planned.trials[pod.trial], pod.attempt)
-        mode = planned.cell(start.trial).egress.mode
+        cell = planned.cell(start.trial)
+        mode, fetches = cell.egress.mode, cell.fetches
         try:
-            confinement = await self.starter.network.confinement(mode)
+            confinement = await self.starter.network.confinement(mode, fetches=fetches)
         except NetworkNotReadyError:
             return  # what was asked for cannot be told now; the run says what is missing
         asked = self.starter.document(planned, start, trial.identity.uid, confinement)

@@ -4,13 +4,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from proctor.controller.names import EGRESS_PASS
+from proctor.controller.names import EGRESS_PASS, FETCH_PASS
 from proctor.controller.settings import NetworkSettings
 
 FINDING = "/dev/termination-log"
 PASS_VOLUME, PASS_FOLDER = "egress-pass", "/var/run/proctor/egress"
-PASS_WORDS = ("--egress-pass-file", f"{PASS_FOLDER}/pass")
-"""Where the pass is, as arguments of every phase that has it."""
+FETCH_PASS_VOLUME, FETCH_PASS_FOLDER = "fetch-pass", "/var/run/proctor/fetch"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,18 +42,32 @@ def pass_volume() -> dict[str, Any]:
     It is signed for the trial's UID and a time, so it stands in an annotation, which is no part of
     the shape that pods are compared by.
     """
-    field = {"apiVersion": "v1", "fieldPath": f"metadata.annotations['{EGRESS_PASS}']"}
+    return _annotation_volume(PASS_VOLUME, EGRESS_PASS)
+
+
+def fetch_pass_volume() -> dict[str, Any]:
+    """The pass of ``stage``, which no other container mounts."""
+    return _annotation_volume(FETCH_PASS_VOLUME, FETCH_PASS)
+
+
+def _annotation_volume(name: str, annotation: str) -> dict[str, Any]:
+    field = {"apiVersion": "v1", "fieldPath": f"metadata.annotations['{annotation}']"}
     item = {"path": "pass", "fieldRef": field}
-    return {"name": PASS_VOLUME, "downwardAPI": {"items": [item], "defaultMode": 0o444}}
+    return {"name": name, "downwardAPI": {"items": [item], "defaultMode": 0o444}}
 
 
-def proxy_words(network: NetworkSettings) -> list[str]:
-    """Arguments of ``agent`` and ``checks``: the proxy and the pass."""
+def pass_words(folder: str = PASS_FOLDER) -> list[str]:
+    """Where the pass is, as arguments of every phase that has it."""
+    return ["--egress-pass-file", f"{folder}/pass"]
+
+
+def proxy_words(network: NetworkSettings, folder: str = PASS_FOLDER) -> list[str]:
+    """Arguments of a container that goes through the proxy: where it is, and the pass."""
     proxy = network.egress_proxy
     if proxy is None:
         return []
     url = f"http://{proxy.host}:{proxy.port}"
-    return ["--egress-proxy", url, *PASS_WORDS]
+    return ["--egress-proxy", url, *pass_words(folder)]
 
 
 def proof(network: NetworkSettings) -> list[str]:

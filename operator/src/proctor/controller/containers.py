@@ -8,12 +8,16 @@ from proctor.api.container import Resources
 from proctor.api.egress import EgressMode
 from proctor.api.redaction import SECRET_PREFIX
 from proctor.controller.confinement import (
+    FETCH_PASS_FOLDER,
+    FETCH_PASS_VOLUME,
     PASS_FOLDER,
     PASS_VOLUME,
-    PASS_WORDS,
+    pass_words,
     proof,
     proxy_words,
 )
+from proctor.controller.fetching import FETCHED, FETCHED_VOLUME, fetch_env, fetch_words
+from proctor.controller.literals import literal
 from proctor.controller.names import AGENT, CHECKS, FILL, GRADE, STAGE, TrialObject
 from proctor.controller.pod_template import (
     agent_mounts,
@@ -65,12 +69,19 @@ class Sandbox:
 
 
 def stage(sandbox: Sandbox) -> dict[str, Any]:
-    """Lay the runner into the runtime volume, and prove that the network is closed."""
-    return {
-        **_trusted(sandbox, STAGE),
-        "command": [*RUNNER, "stage", "--to", "/runtime", *proof(sandbox.settings.network)],
-        "volumeMounts": [mount("runtime", "/runtime")],
-    }
+    """Lay the runner into the runtime volume, prove that the network is closed, and fetch."""
+    own = _trusted(sandbox, STAGE)
+    command = [*RUNNER, "stage", "--to", "/runtime", *proof(sandbox.settings.network)]
+    mounts = [mount("runtime", "/runtime")]
+    git = sandbox.cell.git
+    if git is not None:
+        command += fetch_words(git, sandbox.settings.network)
+        mounts += [
+            mount(FETCHED_VOLUME, FETCHED),
+            mount(FETCH_PASS_VOLUME, FETCH_PASS_FOLDER, read_only=True),
+        ]
+        own |= fetch_env(git)
+    return {**own, "command": command, "volumeMounts": mounts}
 
 
 def fill(sandbox: Sandbox) -> dict[str, Any]:
@@ -96,6 +107,7 @@ def agent(sandbox: Sandbox) -> dict[str, Any]:
         "--evidence", "/evidence/agent",
     ]  # fmt: skip
     command += ["--filled"] if sandbox.cell.from_image else []
+    command += ["--fetched", FETCHED] if sandbox.cell.fetches else []
     for name, path in passed.items():
         command += [] if name == "home" else ["--persist", literal(path)]
     mounts = [
@@ -105,6 +117,7 @@ def agent(sandbox: Sandbox) -> dict[str, Any]:
         *(mount(name, path) for name, path in passed.items()),
         mount("agent-evidence", "/evidence/agent"),
         mount("agent-tmp", "/tmp"),
+        *_fetched(sandbox),
         *agent_mounts(sandbox.cell.pod),
     ]
     if sandbox.cell.checks_in_place:
@@ -173,8 +186,10 @@ def grade(sandbox: Sandbox, owner: TrialObject, attempt: int) -> dict[str, Any]:
         mount("agent-evidence", "/evidence/agent", read_only=True),
         mount("record", RECORD),
         mount("grade-tmp", "/tmp"),
+        *_fetched(sandbox),
         *grade_mounts(sandbox.cell.pod),
     ]
+    command += ["--fetched", FETCHED] if sandbox.cell.fetches else []
     if sandbox.cell.checks_in_place:
         command += ["--checks-evidence", "/evidence/agent", "--kept", KEPT]
         mounts.append(mount("loop-kept", KEPT, read_only=True))
@@ -200,8 +215,13 @@ def grade(sandbox: Sandbox, owner: TrialObject, attempt: int) -> dict[str, Any]:
 def show_pass(sandbox: Sandbox, command: list[str], mounts: list[dict[str, Any]]) -> None:
     """Let a container that uses no proxy know the pass, to take it out of what it says."""
     if sandbox.cell.egress.mode is EgressMode.ALLOW_LIST:
-        command += PASS_WORDS
+        command += pass_words()
         mounts.append(_pass_mount())
+
+
+def _fetched(sandbox: Sandbox) -> list[dict[str, Any]]:
+    """The repository as ``stage`` left it, which nobody after it can change."""
+    return [mount(FETCHED_VOLUME, FETCHED, read_only=True)] if sandbox.cell.fetches else []
 
 
 def _by_proxy(sandbox: Sandbox, command: list[str], mounts: list[dict[str, Any]]) -> None:
@@ -281,8 +301,3 @@ def mount(volume: str, path: str, *, read_only: bool = False) -> dict[str, Any]:
     """A volume at a path."""
     body: dict[str, Any] = {"name": volume, "mountPath": path}
     return {**body, "readOnly": True} if read_only else body
-
-
-def literal(text: str) -> str:
-    """Kubernetes replaces ``$(NAME)`` in commands; ``$$`` stands for itself."""
-    return text.replace("$", "$$")

@@ -10,6 +10,8 @@ from datetime import datetime, timedelta
 from proctor.api.outcome import FailureClass
 from proctor.api.report import (
     EXIT_GATEWAY_UNREACHABLE,
+    EXIT_GIT_REFUSED,
+    EXIT_GIT_UNREACHABLE,
     EXIT_NETWORK_OPEN,
     NETWORK_NOT_ENFORCED,
     NOT_STARTED_EXITS,
@@ -137,6 +139,8 @@ def _blame(bad: ContainerState, started: bool) -> Failure:
     words = _words(bad)
     if bad.reason in NEVER_STARTED or bad.exit_code == _CANNOT_START:
         return Failure(FailureClass.CONFIG, "RunnerCannotStart", words, bad.name in (CHECKS, GRADE))
+    if bad.name == STAGE and bad.exit_code == EXIT_GIT_REFUSED:
+        return Failure(FailureClass.CONFIG, "GitRefused", bad.message or words)
     if bad.name == STAGE:
         return Failure(FailureClass.INFRA, _OF_STAGE.get(bad.exit_code, "StageFailed"), words)
     if bad.name == FILL:
@@ -167,6 +171,7 @@ def _words(state: ContainerState) -> str:
 _OF_STAGE: Mapping[int | None, str] = {
     EXIT_NETWORK_OPEN: NETWORK_NOT_ENFORCED,
     EXIT_GATEWAY_UNREACHABLE: "GatewayUnreachable",
+    EXIT_GIT_UNREACHABLE: "GitUnreachable",
 }
 _OWN_DISK = (
     "Usage of EmptyDir volume",

@@ -12,6 +12,9 @@ RUN_UID_LABEL = f"{GROUP}/run-uid"
 TRIAL_LABEL = f"{GROUP}/trial"
 ATTEMPT_LABEL = f"{GROUP}/attempt"
 EGRESS_LABEL = f"{GROUP}/egress"
+FETCH_LABEL, FETCHES_GIT = f"{GROUP}/fetches", "Git"
+"""Label of a trial's pod whose ``stage`` fetches a repository through the egress proxy."""
+
 MANAGED_BY_LABEL = "app.kubernetes.io/managed-by"
 MANAGED_BY = "proctor"
 SELECTOR = f"{MANAGED_BY_LABEL}={MANAGED_BY},{RUN_UID_LABEL}"
@@ -19,6 +22,9 @@ SELECTOR = f"{MANAGED_BY_LABEL}={MANAGED_BY},{RUN_UID_LABEL}"
 
 EGRESS_PASS = f"{GROUP}/egress-pass"
 """Annotation of a trial's pod in mode AllowList: what it shows the egress proxy."""
+
+FETCH_PASS = f"{GROUP}/fetch-pass"
+"""Annotation of such a pod: what ``stage`` alone shows the egress proxy."""
 
 FINALIZER = f"{GROUP}/verdict"
 """On a trial's pod until its verdict is in the EvalTrial."""

@@ -24,6 +24,7 @@ from proctor.controller.names import ATTEMPT_LABEL, TRIAL_LABEL
 from proctor.controller.policies import (
     POLICY_NAMES,
     correction,
+    fetch_policy,
     lets_through,
     reachable,
     selects,
@@ -57,16 +58,20 @@ class Network:
     known: dict[str, tuple[datetime, tuple[str, ...]]] = field(default_factory=dict)
     disputed: dict[tuple[str, str], datetime] = field(default_factory=dict)
 
-    async def keep(self, namespace: str, modes: Iterable[EgressMode]) -> None:
-        """Make or repair the policies of these modes.
+    async def keep(
+        self, namespace: str, modes: Iterable[EgressMode], *, fetches: bool = False
+    ) -> None:
+        """Make or repair the policies of these modes, and of pods that fetch a repository.
 
         Raises:
             NetworkNotReadyError: A policy does not stay as it is written.
             ClusterError: A request failed.
         """
         held = self.watched.policies.of(place_of(namespace))
-        for mode in sorted(modes):
-            wanted = trial_policy(namespace, mode, self.settings)
+        policies = [trial_policy(namespace, mode, self.settings) for mode in sorted(modes)]
+        if fetches:
+            policies.append(fetch_policy(namespace, self.settings))
+        for wanted in policies:
             seen = held.get(wanted["metadata"]["name"])
             if seen is None:
                 await self._make(wanted)
@@ -92,8 +97,8 @@ class Network:
             name for name, spec in wide.items() if any(selects(spec, dict(kind)) for kind in kinds)
         }
 
-    async def confinement(self, mode: EgressMode) -> Confinement:
-        """What a pod of this mode is told.
+    async def confinement(self, mode: EgressMode, *, fetches: bool = False) -> Confinement:
+        """What a pod of this mode is told, which may fetch a repository.
 
         Raises:
             NetworkNotReadyError: A Service is not as it should be.
@@ -101,7 +106,7 @@ class Network:
         """
         if mode is EgressMode.OPEN:
             return Confinement()
-        found = [await self._alias(one) for one in reachable(mode, self.settings)]
+        found = [await self._alias(one) for one in reachable(mode, self.settings, fetches=fetches)]
         return Confinement(aliases=tuple(found))
 
     def egress_pass(self, egress: Egress, trial_uid: str, attempt: int, seconds: int) -> str | None:
@@ -110,15 +115,27 @@ class Network:
         Raises:
             NetworkNotReadyError: The secret cannot be read.
         """
+        if egress.mode is not EgressMode.ALLOW_LIST:
+            return None
+        return self.signed_pass(egress.hosts, trial_uid, attempt, seconds)
+
+    def signed_pass(
+        self, hosts: tuple[str, ...], trial_uid: str, attempt: int, seconds: int
+    ) -> str | None:
+        """A pass for these hosts that holds for so many seconds; None without a proxy.
+
+        Raises:
+            NetworkNotReadyError: The secret cannot be read.
+        """
         secret = self.settings.egress_secret_file
-        if egress.mode is not EgressMode.ALLOW_LIST or secret is None:
+        if secret is None:
             return None
         until = int(self.now().timestamp()) + seconds
         try:
             key = secret.read_bytes()
         except OSError as error:
             raise NetworkNotReadyError(f"the egress proxy's secret: {error}") from error
-        return EgressPass(trial_uid, attempt, egress.hosts, until).signed(key)
+        return EgressPass(trial_uid, attempt, hosts, until).signed(key)
 
     async def _alias(self, endpoint: Endpoint) -> HostAlias:
         known = self.known.get(endpoint.service)

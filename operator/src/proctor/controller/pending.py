@@ -7,7 +7,7 @@ from proctor.api.conditions import Reason
 from proctor.api.errors import PlatformError
 from proctor.api.outcome import FailureClass
 from proctor.controller.cluster import RefusedError
-from proctor.controller.names import SERVICE_ACCOUNT
+from proctor.controller.names import SERVICE_ACCOUNT, STAGE
 from proctor.controller.seen import ContainerState, SeenPod
 from proctor.engine.model import Waiting
 
@@ -74,7 +74,8 @@ def _container(state: ContainerState, since: datetime) -> Waiting | None:
             Reason.IMAGE_PULL_FAILED, message, since, fatal, failure_class=FailureClass.CONFIG
         )
     if state.reason in _CONFIG and _MISSING_SECRET.search(state.message):
-        remedy = "create it in the run's namespace, or correct agent.secretEnv"
+        named = "workspace.git.secretRef" if state.name == STAGE else "agent.secretEnv"
+        remedy = f"create it in the run's namespace, or correct {named}"
         return Waiting(
             Reason.SECRET_MISSING,
             f"{message}: {remedy}",

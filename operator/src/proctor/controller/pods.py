@@ -10,7 +10,12 @@ from typing import Any
 from proctor.api.container import Resources
 from proctor.api.egress import EgressMode
 from proctor.api.evalrun import FailurePolicy
-from proctor.controller.confinement import Confinement, names, pass_volume
+from proctor.controller.confinement import (
+    Confinement,
+    fetch_pass_volume,
+    names,
+    pass_volume,
+)
 from proctor.controller.containers import (
     Mounts,
     Sandbox,
@@ -20,11 +25,14 @@ from proctor.controller.containers import (
     grade,
     stage,
 )
+from proctor.controller.fetching import FETCHED_VOLUME
 from proctor.controller.loop import loop
 from proctor.controller.names import (
     AGENT_AUDIENCE,
     ATTEMPT_LABEL,
     EGRESS_LABEL,
+    FETCH_LABEL,
+    FETCHES_GIT,
     FINALIZER,
     JUDGE_AUDIENCE,
     RESULTS_AUDIENCE,
@@ -131,6 +139,7 @@ def _metadata(owner: TrialObject, attempt: int, cell: Cell) -> dict[str, Any]:
             TRIAL_LABEL: owner.name,
             ATTEMPT_LABEL: str(attempt),
             EGRESS_LABEL: cell.egress.mode.value,
+            **({FETCH_LABEL: FETCHES_GIT} if cell.fetches else {}),
             "sidecar.istio.io/inject": "false",
         },
         "annotations": {
@@ -178,6 +187,8 @@ def _volumes(cell: Cell, orders: Placed, token_seconds: int) -> list[dict[str, A
             _folder("checks-tmp", disk),
             *(_folder(f"checks-{name}", disk) for name in mounts.passed),
         ]
+    if cell.fetches:
+        volumes += [_folder(FETCHED_VOLUME, disk), fetch_pass_volume()]
     if cell.egress.mode is EgressMode.ALLOW_LIST:
         volumes.append(pass_volume())
     if cell.agent_asks_models:

@@ -9,7 +9,13 @@ from typing import Any
 from proctor.api.addresses import NOT_PUBLIC_V4, NOT_PUBLIC_V6, PUBLIC_V6, within
 from proctor.api.egress import EgressMode
 from proctor.controller.cluster import NETWORK_POLICIES
-from proctor.controller.names import EGRESS_LABEL, MANAGED_BY, MANAGED_BY_LABEL
+from proctor.controller.names import (
+    EGRESS_LABEL,
+    FETCH_LABEL,
+    FETCHES_GIT,
+    MANAGED_BY,
+    MANAGED_BY_LABEL,
+)
 from proctor.controller.settings import Endpoint, NetworkSettings
 
 _NAMESPACE = "kubernetes.io/metadata.name"
@@ -21,16 +27,20 @@ def policy_name(mode: EgressMode) -> str:
     return f"proctor-trial-{mode.value.lower()}"
 
 
-POLICY_NAMES = frozenset(policy_name(mode) for mode in EgressMode)
+FETCH_POLICY = "proctor-trial-fetch"
+POLICY_NAMES = frozenset({*(policy_name(mode) for mode in EgressMode), FETCH_POLICY})
 
 
-def reachable(mode: EgressMode, network: NetworkSettings) -> tuple[Endpoint, ...]:
+def reachable(
+    mode: EgressMode, network: NetworkSettings, *, fetches: bool = False
+) -> tuple[Endpoint, ...]:
     """Our own Services that trials of a mode may reach; each by one port."""
     proxy, results = network.egress_proxy, network.results
+    by_proxy = mode is EgressMode.ALLOW_LIST or fetches
     return (
         network.gateway,
         *((results,) if results else ()),
-        *((proxy,) if mode is EgressMode.ALLOW_LIST and proxy else ()),
+        *((proxy,) if by_proxy and proxy else ()),
     )
 
 
@@ -39,18 +49,34 @@ def trial_policy(namespace: str, mode: EgressMode, network: NetworkSettings) -> 
     egress = [_to(endpoint) for endpoint in reachable(mode, network)]
     if mode is EgressMode.OPEN:
         egress += [_names(network), _internet(network)]
+    return _policy(namespace, policy_name(mode), {EGRESS_LABEL: mode.value}, egress)
+
+
+def fetch_policy(namespace: str, network: NetworkSettings) -> dict[str, Any]:
+    """The policy of pods that fetch a repository, beside that of their mode: the egress proxy.
+
+    It holds for the agent too, which has no pass for the proxy.
+    """
+    proxy = network.egress_proxy
+    egress = [] if proxy is None else [_to(proxy)]
+    return _policy(namespace, FETCH_POLICY, {FETCH_LABEL: FETCHES_GIT}, egress)
+
+
+def _policy(
+    namespace: str, name: str, labels: Mapping[str, str], egress: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
     return {
         "apiVersion": NETWORK_POLICIES.api_version,
         "kind": NETWORK_POLICIES.name,
         "metadata": {
-            "name": policy_name(mode),
+            "name": name,
             "namespace": namespace,
             "labels": {MANAGED_BY_LABEL: MANAGED_BY},
         },
         "spec": {
-            "podSelector": {"matchLabels": {EGRESS_LABEL: mode.value}},
+            "podSelector": {"matchLabels": dict(labels)},
             "policyTypes": ["Ingress", "Egress"],
-            "egress": egress,
+            "egress": list(egress),
         },
     }
 

@@ -174,9 +174,10 @@ class Reconciler:
     async def _keep_network(self, planned: PlannedRun) -> None:
         """Repair the policies of pods that exist; a start makes those of the ones to come."""
         if self.watched.pods.of(planned.key):
-            modes = {cell.egress.mode for cell in planned.plan.cells.values()}
+            cells = planned.plan.cells.values()
+            modes, fetches = {cell.egress.mode for cell in cells}, any(c.fetches for c in cells)
             try:
-                await self.network.keep(planned.key.namespace, modes)
+                await self.network.keep(planned.key.namespace, modes, fetches=fetches)
             except PlatformError as error:
                 # What trials left is taken nevertheless; the next start says why nothing starts.
                 log.warning("%s/%s: %s", planned.key.namespace, planned.key.name, error)

@@ -9,7 +9,8 @@ from typing import Any
 
 from proctor.api.container import EnvVar, Service
 from proctor.controller.confinement import HostAlias
-from proctor.controller.containers import Sandbox, container, literal
+from proctor.controller.containers import Sandbox, container
+from proctor.controller.literals import literal
 from proctor.controller.security import task_security
 
 _HERE = "127.0.0.1"

@@ -28,9 +28,11 @@ from proctor.controller.cluster import (
     RefusedError,
 )
 from proctor.controller.confinement import Confinement
+from proctor.controller.fetching import FETCH_SECONDS
 from proctor.controller.memory import RunMemory
 from proctor.controller.names import (
     EGRESS_PASS,
+    FETCH_PASS,
     POD_DIGEST,
     SERVICE_ACCOUNT,
     TrialObject,
@@ -50,6 +52,7 @@ from proctor.controller.settings import OperatorSettings
 from proctor.controller.shape import owner_uid, shape_digest
 from proctor.controller.watched import Watched
 from proctor.engine.model import Start
+from proctor.planning.repositories import host_of
 
 _NO_OWNER_YET = "-"
 
@@ -75,14 +78,15 @@ class Starter:
 
         A refusal is remembered, not raised: it becomes the reason why the attempt waits.
         """
-        name, mode = planned.names[start.trial], planned.cell(start.trial).egress.mode
+        name, cell = planned.names[start.trial], planned.cell(start.trial)
+        mode, fetches = cell.egress.mode, cell.fetches
         try:
             async with self.shared:
                 await self._account(planned.key.namespace, memory)
                 memory.unfit_since = None
                 await self._config_maps(planned, start, memory)
-                await self.network.keep(planned.key.namespace, (mode,))
-                confinement = await self.network.confinement(mode)
+                await self.network.keep(planned.key.namespace, (mode,), fetches=fetches)
+                confinement = await self.network.confinement(mode, fetches=fetches)
             trial = await self._trial(planned, start, confinement)
             await self._pod(planned, start, trial, confinement)
         except NetworkNotReadyError as error:
@@ -156,12 +160,20 @@ class Starter:
             self.watched.pods.put(seen)
 
     def _give_pass(self, planned: PlannedRun, start: Start, body: dict[str, Any]) -> None:
-        """Let the pod reach the hosts that its trial names, for as long as it may live."""
+        """Let the pod reach the hosts that its trial names, for as long as it may live.
+
+        What ``stage`` fetches from it may reach until its agent must have started.
+        """
         cell = planned.cell(start.trial)
         seconds = deadline_seconds(cell, planned.policy, self.settings) + TOKEN_SLACK_SECONDS
         text = self.network.egress_pass(cell.egress, owner_uid(body), start.number, seconds)
         if text is not None:
             body["metadata"]["annotations"][EGRESS_PASS] = text
+        if cell.git is not None:
+            until = planned.policy.pending_timeout_seconds + FETCH_SECONDS
+            hosts = (host_of(cell.git),)
+            text = self.network.signed_pass(hosts, owner_uid(body), start.number, until)
+            body["metadata"]["annotations"][FETCH_PASS] = text or ""
 
     async def _ensure(self, kind: Kind, body: Body, is_ours: Callable[[Body], bool]) -> Body:
         """Create, or read back what exists.

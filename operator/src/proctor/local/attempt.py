@@ -57,12 +57,16 @@ class Gateway(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """Which attempt to run, and where. ``secrets``: values of the cell's ``secret_env``."""
+    """Which attempt to run, and where.
+
+    ``secrets``: values of the cell's ``secret_env``. ``fetched``: folder of its repository.
+    """
 
     ref: TrialRef
     cell: Cell
     places: TrialPlaces
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    fetched: Path | None = None
 
     @property
     def trial(self) -> TrialId:
@@ -130,10 +134,15 @@ def _agent_phase(attempt: Attempt, url: str, keys: Keys | None) -> PhaseOrder:
         *("--workspace", str(places.workspace)),
         *("--home", str(places.home)),
         *("--evidence", str(places.evidence("agent"))),
+        *_fetched(attempt),
         *_gateway(places, url, keys.agent if keys and cell.agent_asks_models else None),
     ]
     phase = _phase(attempt, "agent", arguments, cell.task_timeout_seconds)
     return replace(phase, secrets=attempt.secrets)
+
+
+def _fetched(attempt: Attempt) -> tuple[str, ...]:
+    return () if attempt.fetched is None else ("--fetched", str(attempt.fetched))
 
 
 def _checks_phase(attempt: Attempt) -> PhaseOrder:
@@ -169,6 +178,7 @@ def _grade_phase(attempt: Attempt, url: str, keys: Keys | None) -> PhaseOrder:
         *("--workspace", str(places.frozen / places.workspace.name)),
         *("--agent-evidence", str(places.evidence("agent"))),
         *(("--checks-evidence", str(checks)) if cell.orders.checks else ()),
+        *_fetched(attempt),
         *("--verdict", str(_verdict_file(places))),
         *("--record", str(places.record)),
         *_gateway(places, url, keys.judge if keys else None),

@@ -4,11 +4,13 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from pathlib import Path
 
 from proctor.api.orders import TrialRef
 from proctor.api.outcome import FailureClass
 from proctor.api.termination import TrialVerdict
 from proctor.api.usage import Bill, RunSpending
+from proctor.api.workspace import GitRepository
 from proctor.engine.model import AttemptPhase, Failure, ObservedAttempt, Start, Stop, TrialId
 from proctor.local.attempt import Attempt, Gateway, run_attempt
 from proctor.local.phases import Phases
@@ -23,6 +25,7 @@ class Trials:
     Args:
         uids: A random id for each trial; it stays the same when the run is resumed.
         secrets: Values of all variables in ``agent.secretEnv``, by name.
+        fetched: Where the repositories of workspaces lie.
     """
 
     run: str
@@ -30,6 +33,7 @@ class Trials:
     cells: Mapping[tuple[str, str], Cell]
     uids: Mapping[TrialId, str]
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    fetched: Mapping[GitRepository, Path] = field(default_factory=dict)
 
     def attempt(self, trial: TrialId, number: int) -> Attempt:
         """What one attempt of a trial needs."""
@@ -43,7 +47,8 @@ class Trials:
         )
         cell = self.cells[(trial.task, trial.variant)]
         secrets = {name: self.secrets[name] for name in cell.secret_env}
-        return Attempt(ref, cell, self.places.trial(trial), secrets)
+        fetched = None if cell.git is None else self.fetched[cell.git]
+        return Attempt(ref, cell, self.places.trial(trial), secrets, fetched)
 
 
 class LocalLauncher:

@@ -6,6 +6,7 @@
       run.json                     the run's status and one line a trial
       evalrun.json                 the run as it was planned, for --resume
       ledger/                      the gateway's: what its model calls used
+      repositories/                what workspaces start from, while the run goes on
       trials/<task>/<variant>/<repeat>/
         trial.json                 the trial's status and history
         record/                    what grade wrote: manifest.json and its parts
@@ -17,9 +18,11 @@
           private/                 orders and keys of the phase that runs now
 """
 
+import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from proctor.api.workspace import GitRepository
 from proctor.engine.model import TrialId
 
 
@@ -43,6 +46,16 @@ class RunPlaces:
     def ledger(self) -> Path:
         """The gateway's ledger, so that a resumed run knows what it has spent."""
         return self.folder / "ledger"
+
+    @property
+    def repositories(self) -> Path:
+        """What workspaces start from."""
+        return self.folder / "repositories"
+
+    def repository(self, repository: GitRepository) -> Path:
+        """The folder of one repository's commit."""
+        digest = hashlib.sha256(repository.model_dump_json().encode()).hexdigest()
+        return self.repositories / digest[:16]
 
     def trial(self, trial: TrialId) -> "TrialPlaces":
         """The folder of a trial.

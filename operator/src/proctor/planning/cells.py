@@ -27,6 +27,8 @@ from proctor.planning.model import WORKSPACE, Cell, RunSource
 from proctor.planning.orders import NO_AGENT, CellParts, trial_orders
 from proctor.planning.pod_template_rules import persist_problems
 from proctor.planning.prompts import overlaid_prompt
+from proctor.planning.repositories import cell_problems as repository_problems
+from proctor.planning.repositories import repository_of
 from proctor.planning.secret_uses import secret_problems, secrets_of_agent
 from proctor.planning.workspaces import cell_problems, image_path
 
@@ -122,6 +124,11 @@ class CellMaker:
         field = pair.variant_field if own else pair.task_field
         path = image_path(pair.task.workspace, pair.variant.workspace)
         yield from cell_problems(path, settings.sandbox, f"{field}.workspace")
+        git = repository_of(pair.task.workspace, pair.variant.workspace)
+        own_git = pair.variant.workspace is not None and pair.variant.workspace.git is not None
+        at = pair.variant_field if own_git else pair.task_field
+        offered = self.source.egress_modes
+        yield from repository_problems(git, path, offered, f"{at}.workspace")
 
     def _price_problems(self, settings: Settings) -> Iterator[Problem]:
         model = settings.model
@@ -172,6 +179,7 @@ class CellMaker:
             user=user_of(settings),
             workspace=path or WORKSPACE,
             from_image=path is not None,
+            git=repository_of(pair.task.workspace, pair.variant.workspace),
             checks_place=checks_place(settings),
             services=tuple(full_service(one) for one in settings.sandbox.services),
             egress=egress_of(settings.sandbox),

@@ -11,6 +11,7 @@ from proctor.api.orders import TrialOrders
 from proctor.api.pod_template import PodTemplate
 from proctor.api.secret_refs import SecretKey, SecretUse
 from proctor.api.task import Task
+from proctor.api.workspace import GitRepository
 from proctor.planning.layers import Layer
 from proctor.planning.places import SourceMap
 from proctor.planning.secret_uses import given_secrets
@@ -64,6 +65,7 @@ class Cell:
         services: Servers beside the agent; their resources are set.
         workspace: Absolute path of the workspace in the task's containers.
         from_image: Whether it is filled from that path of the task's image.
+        git: The repository that it is filled from; None: from none.
         checks_place: Where commands of criteria run.
         user: Which user the task's containers run as.
         persist: Absolute folders that pass from agent to checks, besides workspace and HOME.
@@ -103,7 +105,13 @@ class Cell:
     services: tuple[Service, ...] = ()
     workspace: str = WORKSPACE
     from_image: bool = False
+    git: GitRepository | None = None
     checks_place: ChecksPlace = ChecksPlace.SEPARATE
+
+    @property
+    def fetches(self) -> bool:
+        """Whether its pod fetches a repository before the agent starts."""
+        return self.git is not None
 
     @property
     def checks_in_place(self) -> bool:

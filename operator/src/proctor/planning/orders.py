@@ -34,6 +34,8 @@ from proctor.planning.defaults import (
 from proctor.planning.files import laid_files
 from proctor.planning.layers import Settings
 from proctor.planning.prompts import overlaid_prompt
+from proctor.planning.repositories import described as repository
+from proctor.planning.repositories import repository_of
 from proctor.planning.secret_uses import described, secrets_of_agent
 
 NO_AGENT = "none"
@@ -145,6 +147,8 @@ def _lineage(parts: CellParts) -> dict[str, str]:
     for layer, files in (("task", parts.task.workspace), (variant, parts.variant.workspace)):
         if files is not None and files.image is not None:
             lineage["workspace.image.path"] = layer
+        if files is not None and files.git is not None:
+            lineage["workspace.git"] = layer
         for file in files.files if files else ():
             lineage[f"workspace.files.{file.path}"] = layer
     return dict(sorted(lineage.items()))
@@ -153,7 +157,9 @@ def _lineage(parts: CellParts) -> dict[str, str]:
 def _context(parts: CellParts) -> dict[str, str | None]:
     mode = parts.spec.models.mode if parts.spec.models else ModelsMode.LIVE
     uses = [described(use) for use in secrets_of_agent(parts.settings)]
+    git = repository_of(parts.task.workspace, parts.variant.workspace)
     return {
+        **({} if git is None else {"git": repository(git)}),
         **({"secrets": ", ".join(uses)} if uses else {}),
         "suite": parts.spec.suite or parts.run,
         "agent": parts.agent,

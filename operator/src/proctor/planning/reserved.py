@@ -2,7 +2,7 @@
 
 RESERVED = (
     "/proctor", "/proctor-orders", "/proctor-secrets", "/workspace", "/home/agent", "/frozen",
-    "/evidence", "/scratch", "/tmp", "/fill", "/kept",
+    "/evidence", "/scratch", "/tmp", "/fill", "/fetched", "/kept",
 )  # fmt: skip
 """Proctor's own mounts."""
 

@@ -14,6 +14,7 @@ from proctor.planning.egress_rules import egress_problems
 from proctor.planning.files import clashes, file_problems, laid_files
 from proctor.planning.pod_template_rules import template_problems
 from proctor.planning.prompts import overlay_problems
+from proctor.planning.repositories import repository_problems
 from proctor.planning.reserved import RESERVED, SYSTEM, overlap
 from proctor.planning.scripts import script_problems
 from proctor.planning.selecting import select_problems
@@ -73,6 +74,7 @@ def spec_problems(spec: EvalRunSpec, *, knows_all_tasks: bool = True) -> Iterato
 def _task_problems(task: Task, field: str) -> Iterator[Problem]:
     yield from file_problems(task.workspace, f"{field}.workspace")
     yield from path_problems(task.workspace, f"{field}.workspace")
+    yield from repository_problems(task.workspace, f"{field}.workspace")
     yield from file_problems(task.reference, f"{field}.reference")
     yield from clashes(laid_files(task.workspace), f"{field}.workspace")
     yield from clashes(laid_files(task.reference), f"{field}.reference")
@@ -83,6 +85,7 @@ def _variant_problems(variant: Variant, field: str) -> Iterator[Problem]:
     yield from overlay_problems(variant.prompt, f"{field}.prompt")
     yield from file_problems(variant.workspace, f"{field}.workspace")
     yield from path_problems(variant.workspace, f"{field}.workspace")
+    yield from repository_problems(variant.workspace, f"{field}.workspace")
     yield from clashes(laid_files(variant.workspace), f"{field}.workspace")
     yield from _layer_problems(variant.agent, variant.sandbox, field)
 

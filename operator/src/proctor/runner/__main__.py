@@ -1,8 +1,8 @@
 """``python -m proctor.runner PHASE``: one phase of a trial, as PID 1 of a container or locally.
 
 Exit codes: 0 the phase did its work, whatever the agent did; 2 wrong command line; 3 a platform
-fault before any code of the task or the agent ran (4 and 5: the network's, of ``stage``); 1 any
-other fault of ours.
+fault before any code of the task or the agent ran (4 and 5: the network's, 6 and 7: a repository's,
+of ``stage``); 1 any other fault of ours.
 """
 
 import os
@@ -12,6 +12,7 @@ from proctor.runner.arguments import Places, parse_arguments
 from proctor.runner.places import (
     AgentPlaces,
     ChecksPlaces,
+    FetchPlaces,
     FillPlaces,
     LoopPlaces,
     NotStartedError,
@@ -49,6 +50,10 @@ def _run(places: Places) -> int:
         from proctor.runner.fill import run_fill
 
         run_fill(places)
+    elif isinstance(places, FetchPlaces):
+        from proctor.runner.fetching import fetch
+
+        fetch(places)
     elif isinstance(places, LoopPlaces):
         from proctor.runner.loop import run_loop
 

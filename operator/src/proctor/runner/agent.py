@@ -9,6 +9,7 @@ import json
 import os
 import time
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from proctor.agents.contract import Agent, Session
@@ -103,6 +104,8 @@ def _prepare(places: AgentPlaces) -> _Prepared:
         if key is not None:
             require_lifetime(key, time.time(), orders.task_timeout_seconds)
         require_filled(places.workspace) if places.filled else require_unused(places.workspace)
+        if places.fetched is not None:
+            _copy_fetched(places.fetched, places.workspace)
         places.home.mkdir(parents=True, exist_ok=True)
         wipe(places.evidence)
         if places.gateway is not None:
@@ -122,6 +125,16 @@ def _prepare(places: AgentPlaces) -> _Prepared:
         return _Prepared(orders, place, key, redactor, transcript, loop)
     except (PlatformError, OSError, LookupError, TypeError, ValueError) as error:
         raise NotStartedError(f"{type(error).__name__}: {error}") from error
+
+
+def _copy_fetched(fetched: Path, workspace: Path) -> None:
+    """Lay the repository down as files of this user: git works in nobody else's."""
+    from proctor.runner.copying import copy_tree
+    from proctor.runner.fetched import TREE
+
+    skipped = copy_tree(fetched / TREE, workspace)
+    if skipped:
+        raise PlatformError(f"{len(skipped)} files were not copied, such as {skipped[0]}")
 
 
 def _know_loop(places: InPlace) -> "Loop":

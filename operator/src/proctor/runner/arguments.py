@@ -11,7 +11,9 @@ from proctor.runner.places import (
     AgentPlaces,
     ChecksPlaces,
     EgressAccess,
+    FetchPlaces,
     FillPlaces,
+    GitSource,
     GradePlaces,
     InPlace,
     LoopPlaces,
@@ -20,7 +22,9 @@ from proctor.runner.places import (
     StagePlaces,
 )
 
-Places = StagePlaces | FillPlaces | LoopPlaces | AgentPlaces | ChecksPlaces | GradePlaces
+Places = (
+    StagePlaces | FetchPlaces | FillPlaces | LoopPlaces | AgentPlaces | ChecksPlaces | GradePlaces
+)
 
 
 def parse_arguments(argv: Sequence[str]) -> Places:
@@ -49,12 +53,32 @@ def _add_stage(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--must-not-reach", type=_address, metavar="HOST:PORT")
     parser.add_argument("--only-report", action="store_true", help="an open network is allowed")
     parser.add_argument("--finding", type=Path, metavar="FILE")
+    _add_git(parser, required=False)
+
+
+def _add_git(parser: argparse.ArgumentParser, *, required: bool) -> None:
+    parser.add_argument("--git", metavar="URL", required=required)
+    parser.add_argument("--commit", metavar="ID", required=required)
+    parser.add_argument("--git-path", metavar="FOLDER", help="of the repository; absent: all of it")
+    parser.add_argument("--fetch-to", type=Path, metavar="DIR", required=required)
+    parser.add_argument("--libraries", type=Path, metavar="DIR", help="that only this imports")
+    _add_egress(parser)
+
+
+def _fetch(parsed: argparse.Namespace) -> FetchPlaces:
+    source = GitSource(parsed.git, parsed.commit, parsed.git_path)
+    return FetchPlaces(source, parsed.fetch_to, parsed.libraries, _egress(parsed))
 
 
 def _stage(parsed: argparse.Namespace) -> StagePlaces:
     reach, shun = parsed.must_reach, parsed.must_not_reach
     proof = Proof(reach, shun, not parsed.only_report) if reach and shun else None
-    return StagePlaces(parsed.to, parsed.source, proof, parsed.finding)
+    fetch = _fetch(parsed) if parsed.git and parsed.commit and parsed.fetch_to else None
+    return StagePlaces(parsed.to, parsed.source, proof, parsed.finding, fetch)
+
+
+def _add_fetch(parser: argparse.ArgumentParser) -> None:
+    _add_git(parser, required=True)
 
 
 def _add_fill(parser: argparse.ArgumentParser) -> None:
@@ -117,6 +141,7 @@ def _add_agent(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--evidence", type=Path, required=True, metavar="DIR")
     parser.add_argument("--persist", type=Path, action="append", default=[], metavar="DIR")
     parser.add_argument("--filled", action="store_true", help="the workspace was made by fill")
+    parser.add_argument("--fetched", type=Path, metavar="DIR", help="to copy into the workspace")
     parser.add_argument("--loop-port", type=int, help="checks run here, with what loop hands over")
     parser.add_argument("--handshake", type=Path, metavar="DIR")
     parser.add_argument("--scratch", type=Path, metavar="DIR")
@@ -130,6 +155,7 @@ def _agent(parsed: argparse.Namespace) -> AgentPlaces:
         evidence=parsed.evidence,
         persist=tuple(parsed.persist),
         filled=parsed.filled,
+        fetched=parsed.fetched,
         in_place=_in_place(parsed),
         gateway=_base(parsed.gateway),
         key_file=parsed.key_file,
@@ -172,6 +198,7 @@ def _add_grade(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--agent-evidence", type=Path, required=True, metavar="DIR")
     parser.add_argument("--checks-evidence", type=Path, metavar="DIR")
     parser.add_argument("--kept", type=Path, metavar="DIR")
+    parser.add_argument("--fetched", type=Path, metavar="DIR", help="whose notes are recorded")
     parser.add_argument("--verdict", type=Path, required=True, metavar="FILE")
     parser.add_argument("--record", type=Path, required=True, metavar="DIR")
     parser.add_argument("--results", metavar="URL", help="of the results server")
@@ -190,6 +217,7 @@ def _grade(parsed: argparse.Namespace) -> GradePlaces:
         agent_evidence=parsed.agent_evidence,
         checks_evidence=parsed.checks_evidence,
         kept=parsed.kept,
+        fetched=parsed.fetched,
         verdict=parsed.verdict,
         record=parsed.record,
         trial=TrialRef(
@@ -237,6 +265,7 @@ _PHASES: dict[
     tuple[Callable[[argparse.ArgumentParser], None], Callable[[argparse.Namespace], Places], str],
 ] = {
     "stage": (_add_stage, _stage, "Lay the runtime for the task's containers."),
+    "fetch": (_add_fetch, _fetch, "Fetch a commit of a repository."),
     "fill": (_add_fill, _fill, "Copy a folder of the image into the workspace."),
     "loop": (_add_loop, _loop, "Keep hidden orders until the agent is gone."),
     "agent": (_add_agent, _agent, "Fill the workspace and take the turn."),

@@ -6,6 +6,12 @@ from proctor.runner.places import EgressAccess
 _NOT_BY_PROXY = ("localhost", "127.0.0.1", "::1")
 
 
+def proxy_url(access: EgressAccess) -> str:
+    """The proxy's URL with the pass as its password."""
+    scheme, _, address = access.url.partition("://")
+    return f"{scheme}://{USER}:{access.given_pass}@{address}"
+
+
 def proxy_environment(access: EgressAccess | None, gateway_url: str | None) -> dict[str, str]:
     """Variables for mode AllowList; none in other modes.
 
@@ -16,8 +22,7 @@ def proxy_environment(access: EgressAccess | None, gateway_url: str | None) -> d
         return {}
     from urllib.parse import urlsplit
 
-    scheme, _, address = access.url.partition("://")
-    proxy = f"{scheme}://{USER}:{access.given_pass}@{address}"
+    proxy = proxy_url(access)
     gateway = urlsplit(gateway_url).hostname if gateway_url else None
     direct = ",".join((*_NOT_BY_PROXY, *((gateway,) if gateway else ())))
     return {

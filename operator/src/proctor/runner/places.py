@@ -35,24 +35,8 @@ class Proof:
 
 
 @dataclass(frozen=True, slots=True)
-class StagePlaces:
-    """For ``stage``.
-
-    Args:
-        source: None: the runtime that this process runs from.
-        proof: None: the network is as it is.
-        finding: File that takes what came of the proof.
-    """
-
-    target: Path
-    source: Path | None = None
-    proof: Proof | None = None
-    finding: Path | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class EgressAccess:
-    """Of mode AllowList: the proxy's URL, and the file with the pass that it asks for."""
+    """The egress proxy's URL, and the file with the pass that it asks for."""
 
     url: str
     pass_file: Path
@@ -61,6 +45,54 @@ class EgressAccess:
     def given_pass(self) -> str:
         """The pass; OSError when it cannot be read."""
         return self.pass_file.read_text().strip()
+
+
+@dataclass(frozen=True, slots=True)
+class GitSource:
+    """One commit of a repository.
+
+    Args:
+        commit: Its full id.
+        path: The only folder of it that is laid down; None: all of it, as a repository.
+    """
+
+    url: str
+    commit: str
+    path: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FetchPlaces:
+    """For ``fetch``, and for ``stage`` when it fetches.
+
+    Args:
+        target: Emptied first; ``tree`` and ``notes.json`` are made in it.
+        libraries: Folder with what only the fetching imports; None: it is installed.
+        egress: None: the network is reached directly.
+    """
+
+    source: GitSource
+    target: Path
+    libraries: Path | None = None
+    egress: EgressAccess | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StagePlaces:
+    """For ``stage``.
+
+    Args:
+        source: None: the runtime that this process runs from.
+        proof: None: the network is as it is.
+        finding: File that takes what came of the proof.
+        fetch: A repository to fetch then; None: none.
+    """
+
+    target: Path
+    source: Path | None = None
+    proof: Proof | None = None
+    finding: Path | None = None
+    fetch: FetchPlaces | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +107,8 @@ class FillPlaces:
 class AgentPlaces:
     """For ``agent``; ``gateway`` and ``key_file`` are None when no model may be asked.
 
-    ``filled``: the workspace is not empty, ``fill`` has made it.
+    ``filled``: the workspace is not empty, ``fill`` has made it. ``fetched``: folder of a fetched
+    repository, which is copied into it.
     """
 
     orders: Path
@@ -84,6 +117,7 @@ class AgentPlaces:
     evidence: Path
     persist: tuple[Path, ...] = ()
     filled: bool = False
+    fetched: Path | None = None
     in_place: "InPlace | None" = None
     gateway: str | None = None
     key_file: Path | None = None
@@ -151,8 +185,9 @@ class GradePlaces:
     """For ``grade``. ``workspace`` is the frozen one; ``record`` is made and must be unused.
 
     ``kept`` is the folder of ``loop``: the workspace that it set aside goes before ``workspace``.
-    ``results`` None: the record stays where it is. ``pass_file`` holds the trial's pass for the
-    egress proxy, which is taken out of what is kept; None: it has none.
+    ``results`` None: the record stays where it is. ``fetched``: what its notes say is recorded.
+    ``pass_file`` holds the trial's pass for the egress proxy, which is taken out of what is kept;
+    None: it has none.
     """
 
     orders: Path
@@ -163,6 +198,7 @@ class GradePlaces:
     trial: TrialRef
     checks_evidence: Path | None = None
     kept: Path | None = None
+    fetched: Path | None = None
     gateway: str | None = None
     key_file: Path | None = None
     results: ResultsPlace | None = None

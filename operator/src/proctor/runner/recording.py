@@ -1,6 +1,7 @@
 """What goes into a record: a graded attempt as the parts of a record folder."""
 
 import contextlib
+from pathlib import Path
 
 from proctor.api.record import (
     CHECKS_PART,
@@ -13,6 +14,7 @@ from proctor.api.record import (
 )
 from proctor.api.report import CHECKS_REPORT, TRANSCRIPT
 from proctor.runner.claims import CHECKS_BYTES, TRANSCRIPT_BYTES, ClaimError, read_claim
+from proctor.runner.fetched import read_notes
 from proctor.runner.graded import Graded
 from proctor.runner.places import GradePlaces
 from proctor.runner.record import (
@@ -55,7 +57,16 @@ def _execution(graded: Graded, places: GradePlaces) -> Execution:
             checks=None if checks is None else seconds_text(checks),
             grade=seconds_text(graded.grade_seconds),
         ),
+        workspace_notes=_notes(places.fetched),
     )
+
+
+def _notes(fetched: Path | None) -> tuple[str, ...]:
+    """Where agents run as the same user, they may have taken the notes away."""
+    try:
+        return read_notes(fetched)
+    except (OSError, ValueError, TypeError) as error:
+        return (f"what was to be said of the repository cannot be read: {type(error).__name__}",)
 
 
 def _grading(graded: Graded) -> Grading:

@@ -2,6 +2,7 @@
 
 Then it proves that the pod's network is closed. Nothing hostile runs beside it, so that the finding
 in its termination message is ours; and rules for a new pod have had the time of the copying.
+A repository is fetched last, with a pass for the egress proxy that no other container has.
 """
 
 import os
@@ -12,6 +13,7 @@ from proctor.api.errors import PlatformError
 from proctor.runner.copying import copy_tree
 from proctor.runner.places import NotStartedError, StagePlaces
 from proctor.runner.proof import prove
+from proctor.runner.secret_values import phase_redactor
 from proctor.runner.stopping import exit_on_signals
 
 
@@ -24,7 +26,7 @@ def run_stage(places: StagePlaces) -> None:
 
     Raises:
         NoExecVolumeError: Named, because it is the cluster's configuration.
-        NotStartedError: The network is open, or the gateway is out of reach.
+        NotStartedError: The network is open, or the gateway or a repository is out of reach.
         OSError: When the volume cannot take it.
     """
     exit_on_signals()
@@ -34,16 +36,16 @@ def run_stage(places: StagePlaces) -> None:
         raise NoExecVolumeError(f"{places.target} is mounted noexec")
     for skipped in copy_tree(source, places.target):
         print(f"left out: {skipped}", flush=True)
-    if places.proof is not None:
-        _prove(places)
-
-
-def _prove(places: StagePlaces) -> None:
-    assert places.proof is not None
+    finding = ""
     try:
-        finding = prove(places.proof)
+        if places.proof is not None:
+            finding = prove(places.proof)
+        if places.fetch is not None:
+            from proctor.runner.fetching import fetch  # with a library that only it needs
+
+            fetch(places.fetch)
     except NotStartedError as error:
-        _tell(places, str(error))
+        _tell(places, phase_redactor(os.environ, None).text(str(error)))
         raise
     _tell(places, finding)
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from proctor.api.evalrun import MAX_RUN_NAME, EvalRunSpec
+from proctor.planning.repositories import COMMIT_PATTERN, URL_PATTERN
 from proctor.schema.structural import Node
 
 MUTABLE = frozenset({"suspend", "cancelled", "parallelism", "ttl_seconds_after_finished"})
@@ -105,6 +106,34 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
             "a file needs exactly one of content and contentBase64",
         ),
         _no_way_up("path"),
+    ),
+    "GitRepository": (
+        Rule(
+            "self.url.startsWith('https://') && !self.url.contains('@')",
+            "a repository is read by https, without a user name or password in the URL: name a "
+            "Secret in secretRef",
+        ),
+        Rule(
+            f"self.url.matches('{URL_PATTERN}')",
+            "url is not that of a repository: write https://HOST/PATH, with the host's full name "
+            "in lower case and no address",
+        ),
+        Rule(
+            f"self.commit.matches('{COMMIT_PATTERN}')",
+            "commit is the full id, 40 of 0-9 and a-f: branches and tags move while trials run; "
+            "`git ls-remote URL REF` tells the id",
+        ),
+        Rule(
+            "!has(self.path) || (self.path != '..' && !self.path.startsWith('../') && "
+            "!self.path.contains('/../') && !self.path.endsWith('/..'))",
+            "path may not lead out of the repository: write it without `..`",
+        ),
+    ),
+    "Workspace": (
+        Rule(
+            "!has(self.git) || !has(self.image)",
+            "a workspace starts from one of git and image: keep one; files are laid over both",
+        ),
     ),
     "PromptOverlay": (
         Rule(

@@ -1,0 +1,18 @@
+"""Variables by which a process that fetches a repository is told who it is. Standard library only.
+
+They stand below ``redaction.SECRET_PREFIX``, so that their values are taken out of all that it
+says.
+"""
+
+GIT_USERNAME, GIT_PASSWORD = "GIT_USERNAME", "GIT_PASSWORD"
+GIT_PROXY = "GIT_PROXY"
+"""URL of a proxy, with user name and password where it asks for them."""
+
+GIT_AUTHORITIES = "GIT_AUTHORITIES"
+"""Certificates in PEM that are trusted besides the system's."""
+
+USERNAME_KEY, PASSWORD_KEY, AUTHORITIES_KEY = "username", "password", "ca.crt"
+"""Keys of the Secret that ``workspace.git.secretRef`` names."""
+
+DEFAULT_USERNAME = "git"
+"""Servers that take an access token for the password look at no user name, and want one."""

@@ -1,0 +1,69 @@
+"""Repositories of a run's workspaces: each is fetched once, before the first trial."""
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+
+from proctor.api.errors import UserError
+from proctor.api.report import EXIT_GIT_UNREACHABLE
+from proctor.api.workspace import GitRepository
+from proctor.local.files import remove_tree
+from proctor.local.git_logins import Logins
+from proctor.local.phases import PhaseEnd, PhaseOrder, Phases
+from proctor.local.places import RunPlaces
+from proctor.local.planned import PlannedRun
+
+_TRIES = 3
+_TIMEOUT_SECONDS = 300.0
+
+
+async def fetch_repositories(
+    run: PlannedRun, places: RunPlaces, phases: Phases, logins: Logins
+) -> Mapping[GitRepository, Path]:
+    """Where each repository of the run lies now.
+
+    Raises:
+        UserError: One cannot be fetched; no trial has started.
+    """
+    named = {cell.git for cell in run.plan.cells.values() if cell.git is not None}
+    found = {}
+    for repository in sorted(named, key=str):
+        folder = places.repository(repository)
+        await _fetch(repository, folder, places, phases, logins.get(repository, {}))
+        found[repository] = folder
+    return found
+
+
+def forget_repositories(places: RunPlaces) -> None:
+    """Remove them; whoever resumes the run fetches them again."""
+    remove_tree(places.repositories)
+
+
+async def _fetch(
+    repository: GitRepository,
+    folder: Path,
+    places: RunPlaces,
+    phases: Phases,
+    login: Mapping[str, str],
+) -> None:
+    await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
+    below = () if repository.path is None else ("--git-path", repository.path)
+    order = PhaseOrder(
+        name="fetch",
+        arguments=(
+            *("--git", repository.url, "--commit", repository.commit, *below),
+            *("--fetch-to", str(folder)),
+        ),
+        folder=places.folder,
+        log=folder.with_suffix(".log"),
+        timeout_seconds=_TIMEOUT_SECONDS,
+        secrets=login,
+    )
+    end = PhaseEnd(EXIT_GIT_UNREACHABLE)
+    for _ in range(_TRIES):
+        end = await phases.run(order)
+        if end.exit_code != EXIT_GIT_UNREACHABLE:
+            break
+    if end.exit_code != 0:
+        said = end.last_line.rpartition("Error: ")[2] or f"exit code {end.exit_code}"
+        raise UserError(f"no trial has started: {said}")
