@@ -11,6 +11,7 @@ from proctor.api.termination import TrialVerdict
 from proctor.api.usage import Bill, RunSpending
 from proctor.engine.model import AttemptPhase, Failure, ObservedAttempt, Start, Stop, TrialId
 from proctor.local.attempt import Attempt, Gateway, run_attempt
+from proctor.local.contained import Ground
 from proctor.local.phases import Phases
 from proctor.local.places import RunPlaces
 from proctor.planning.model import Cell
@@ -23,6 +24,7 @@ class Trials:
     Args:
         uids: A random id for each trial; it stays the same when the run is resumed.
         secrets: Values of all variables in ``agent.secretEnv``, by name.
+        ground: What their containers share; None: they run without containers.
     """
 
     run: str
@@ -30,6 +32,7 @@ class Trials:
     cells: Mapping[tuple[str, str], Cell]
     uids: Mapping[TrialId, str]
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    ground: Ground | None = None
 
     def attempt(self, trial: TrialId, number: int) -> Attempt:
         """What one attempt of a trial needs."""
@@ -43,7 +46,7 @@ class Trials:
         )
         cell = self.cells[(trial.task, trial.variant)]
         secrets = {name: self.secrets[name] for name in cell.secret_env}
-        return Attempt(ref, cell, self.places.trial(trial), secrets)
+        return Attempt(ref, cell, self.places.trial(trial), secrets, self.ground)
 
 
 class LocalLauncher:

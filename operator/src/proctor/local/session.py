@@ -1,13 +1,15 @@
 """All runs of one ``proctor run``, one after another."""
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from proctor.api.runfile import RunFile
 from proctor.local.attempt import Gateway
+from proctor.local.contained import Ground
 from proctor.local.folder import RunFolder
+from proctor.local.gateway_socket import gateway_socket
 from proctor.local.interrupt import Interrupt, catching_signals
 from proctor.local.launcher import LocalLauncher, Trials
 from proctor.local.loop import RunLoop, utc_now
@@ -28,6 +30,7 @@ class Session:
         output: Folder for the records; None: a new one below ``results``.
         resume: Folder of an earlier time, to run only what has no verdict; None: start anew.
         secrets: Values of the variables in ``agent.secretEnv`` of all runs, by name.
+        runner: Folder of the runner for containers; None: trials run without containers.
     """
 
     open_gateway: OpenGateway
@@ -37,6 +40,7 @@ class Session:
     resume: Path | None = None
     keep_workspaces: bool = False
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    runner: Path | None = None
 
     async def run(self, runs: Sequence[PlannedRun], interrupt: Interrupt) -> Sequence[RunFile]:
         """Run them; after an interruption the rest is not started.
@@ -64,8 +68,15 @@ class Session:
         loop = RunLoop(run, folder, self.reporter, keep_workspaces=self.keep_workspaces)
         if self.resume is not None:
             loop.resume()
-        async with self.open_gateway(run, folder) as gateway:
-            trials = Trials(run.name, folder.places, run.plan.cells, loop.uids, self.secrets)
+        async with AsyncExitStack() as stack:
+            gateway = await stack.enter_async_context(self.open_gateway(run, folder))
+            ground = None
+            if self.runner is not None:
+                socket = await stack.enter_async_context(gateway_socket(gateway.url))
+                ground = Ground(self.runner, socket, folder.places.folder)
+            trials = Trials(
+                run.name, folder.places, run.plan.cells, loop.uids, self.secrets, ground
+            )
             launcher = LocalLauncher(trials, self.phases, gateway, utc_now, loop.wake)
 
             def ask() -> None:

@@ -9,6 +9,7 @@ import json
 import os
 import time
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from proctor.agents.contract import Agent, Session
@@ -104,7 +105,7 @@ def _prepare(places: AgentPlaces) -> _Prepared:
         places.home.mkdir(parents=True, exist_ok=True)
         wipe(places.evidence)
         if places.gateway is not None:
-            await_gateway(places.gateway)
+            _way_to_gateway(places.gateway, places.gateway_socket)
         secrets = agent_secrets(orders.secret_env, os.environ)
         env = {
             **command_environment(os.environ, places.home, places.workspace),
@@ -119,6 +120,14 @@ def _prepare(places: AgentPlaces) -> _Prepared:
         return _Prepared(orders, place, key, redactor, transcript, loop)
     except (PlatformError, OSError, LookupError, TypeError, ValueError) as error:
         raise NotStartedError(f"{type(error).__name__}: {error}") from error
+
+
+def _way_to_gateway(url: str, path: Path | None) -> None:
+    if path is not None:
+        from proctor.runner.forwarding import forward  # threads: only without a network
+
+        forward(url, path)
+    await_gateway(url)
 
 
 def _know_loop(places: InPlace) -> "Loop":

@@ -103,6 +103,7 @@ def _add_agent(parser: argparse.ArgumentParser) -> None:
     _add_egress(parser)
     parser.add_argument("--home", type=Path, required=True, metavar="DIR")
     parser.add_argument("--evidence", type=Path, required=True, metavar="DIR")
+    parser.add_argument("--gateway-socket", type=Path, metavar="FILE", help="without a network")
     parser.add_argument("--persist", type=Path, action="append", default=[], metavar="DIR")
     parser.add_argument("--filled", action="store_true", help="the workspace was made by fill")
     parser.add_argument("--loop-port", type=int, help="checks run here, with what loop hands over")
@@ -120,6 +121,7 @@ def _agent(parsed: argparse.Namespace) -> AgentPlaces:
         filled=parsed.filled,
         in_place=_in_place(parsed),
         gateway=_base(parsed.gateway),
+        gateway_socket=parsed.gateway_socket,
         key_file=parsed.key_file,
         egress=_egress(parsed),
     )

@@ -70,7 +70,8 @@ class FillPlaces:
 class AgentPlaces:
     """For ``agent``; ``gateway`` and ``key_file`` are None when no model may be asked.
 
-    ``filled``: the workspace is not empty, ``fill`` has made it.
+    ``filled``: the workspace is not empty, ``fill`` has made it. ``gateway_socket``: the way to the
+    gateway where there is no network; ``gateway`` is then a port of this container's own.
     """
 
     orders: Path
@@ -81,6 +82,7 @@ class AgentPlaces:
     filled: bool = False
     in_place: "InPlace | None" = None
     gateway: str | None = None
+    gateway_socket: Path | None = None
     key_file: Path | None = None
     egress: EgressAccess | None = None
 

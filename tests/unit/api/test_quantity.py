@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from proctor.controller.quantities import amount, doubled, larger
+from proctor.api.quantity import amount, doubled, larger
 
 
 @pytest.mark.parametrize(
