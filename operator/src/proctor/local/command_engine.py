@@ -107,9 +107,10 @@ class CommandEngine:
         done = self._call("image", "inspect", "--format", "{{.Id}}", reference)
         return done.stdout.strip().removeprefix("sha256:") if done.returncode == 0 else None
 
-    def copy_out(self, image: str, path: str, target: Path) -> None:
+    def copy_out(self, image: str, path: str, target: Path, owner: Path) -> None:
         """Copy a folder of an image, by a container that is never started."""
-        made = self._ask("create", "--pull=never", "--network=none", image)
+        label = f"--label={FOLDER_LABEL}={owner}"
+        made = self._ask("create", "--pull=never", "--network=none", label, image, "none")
         try:
             self._ask("cp", f"{made}:{path}", str(target))
         finally:

@@ -76,8 +76,8 @@ class Engine(Protocol):
     def image_id(self, reference: str) -> str | None:
         """Id of an image that is here; None when it is not. Nothing is ever fetched."""
 
-    def copy_out(self, image: str, path: str, target: Path) -> None:
-        """Copy a folder of an image to ``target``, which must not exist.
+    def copy_out(self, image: str, path: str, target: Path, owner: Path) -> None:
+        """Copy a folder of an image to ``target``, which must not exist; ``owner`` as of containers.
 
         Raises:
             EngineError: When the image has no such folder, or it cannot be copied.

@@ -1,14 +1,17 @@
 """The runner for containers: the bundle of a runner image, laid once into the user's cache."""
 
+import fcntl
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from proctor import __version__
 from proctor.local.engine import Engine, EngineError
 from proctor.local.files import remove_tree
 from proctor.local.planned import PlannedRun
+from proctor.local.start import LOCK
 
 RUNNER_IMAGE = f"proctor/runner:{__version__}"
 """As the documentation builds it; never fetched from anywhere."""
@@ -47,19 +50,33 @@ def lay_runner(engine: Engine, image: str, cache: Path) -> Path:
             "name another with --runner-image"
         )
     folder = cache / found
-    if not folder.is_dir():
-        cache.mkdir(parents=True, exist_ok=True)
-        made = Path(tempfile.mkdtemp(prefix=".new-", dir=cache))
-        try:
-            engine.copy_out(image, _BUNDLE, made / "bundle")
-            _require_runner(made / "bundle", image)
-            os.rename(made / "bundle", folder)
-        except OSError as error:
-            if not folder.is_dir():  # another process was not faster either
-                raise EngineError(f"{folder} cannot be made: {error.strerror}") from None
-        finally:
-            remove_tree(made)
+    try:
+        with _alone(cache):
+            if not folder.is_dir():
+                _lay(engine, image, folder)
+    except OSError as error:
+        raise EngineError(f"{folder} cannot be made: {error.strerror}") from None
     return folder
+
+
+def _lay(engine: Engine, image: str, folder: Path) -> None:
+    """Make the folder, all of it at once."""
+    made = Path(tempfile.mkdtemp(prefix=".new-", dir=folder.parent))
+    try:
+        engine.copy_out(image, _BUNDLE, made / "bundle", folder.parent)
+        _require_runner(made / "bundle", image)
+        os.rename(made / "bundle", folder)
+    finally:
+        remove_tree(made)
+
+
+@contextmanager
+def _alone(cache: Path) -> Iterator[None]:
+    """Within: no other process lays a runner; those that want to, wait."""
+    cache.mkdir(parents=True, exist_ok=True)
+    with (cache / LOCK).open("wb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def runner_cache(environment: Mapping[str, str]) -> Path:

@@ -12,7 +12,8 @@ from proctor.local.loop import new_uid
 from proctor.local.planned import PlannedRun
 
 DEFAULT_PARENT = Path("results")
-_LOCK = ".lock"
+LOCK = ".lock"
+"""File of a folder that is held while a process works in it."""
 
 
 def new_folder(run: PlannedRun, output: Path | None, *, several: bool, now: datetime) -> RunFolder:
@@ -66,7 +67,7 @@ def locked(folder: RunFolder) -> Iterator[None]:
     Raises:
         UserError: When another one does.
     """
-    path = folder.places.folder / _LOCK
+    path = folder.places.folder / LOCK
     with path.open("wb") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -79,7 +80,7 @@ def locked(folder: RunFolder) -> Iterator[None]:
 def is_locked(folder: Path) -> bool:
     """Whether some process works in the folder of a run; not in one that is gone."""
     try:
-        with (folder / _LOCK).open("rb") as file:
+        with (folder / LOCK).open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
