@@ -28,7 +28,7 @@ cgroup_manager = "cgroupfs"
 runtime = "runc"
 events_logger = "none"
 """
-"""Root may lack the right to raise limits; crun knows no hierarchy with controllers of both kinds."""
+"""Root may lack the right to raise limits; crun refuses cgroups of both versions side by side."""
 
 
 class NoPodmanError(Exception):

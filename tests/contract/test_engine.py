@@ -1,4 +1,4 @@
-"""The port ``Engine``: one suite over the fake and, where ``PROCTOR_TEST_PODMAN`` says so, podman."""
+"""The port ``Engine``: one suite over the fake and, where the environment says so, podman."""
 
 import asyncio
 import os
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from builders_local import Lifeline
 from fakes.engine import FakeEngine
 from podman import BUSYBOX, REQUIRED, running_podman
 from proctor.local.command_engine import CommandEngine
@@ -17,7 +18,7 @@ FAIL = "exit 3"
 WRITE = "echo made > /out/file"
 WRITE_READ_ONLY = "echo made > /in/file"
 ASK_VARIABLE = 'test "$WORD" = value'
-HANG = "echo started; while :; do sleep 1; done"
+HANG = "echo started > /line; while :; do sleep 1; done"
 MISSING = "/no/such/program"
 
 
@@ -48,7 +49,7 @@ async def _ask_variable(container, say):
 
 
 async def _hang(container, say):
-    say("started")
+    _share(container, "/line").source.write_text("started")
     await asyncio.Event().wait()
 
 
@@ -81,6 +82,24 @@ def log(tmp_path):
     return tmp_path / "log"
 
 
+@pytest.fixture
+def line(tmp_path):
+    line = Lifeline(tmp_path / "line")
+    yield line
+    line.close()
+
+
+@pytest.fixture
+async def hanging(engine, tmp_path, log, line):
+    """A container that has started and does not end by itself."""
+    container = a_container(tmp_path, HANG, Share(line.path, "/line", writable=True))
+    running = asyncio.ensure_future(engine.run(container, log, SECONDS))
+    await asyncio.to_thread(line.wait_for, "started")
+    yield running
+    running.cancel()
+    await asyncio.wait([running])
+
+
 def a_container(folder: Path, script: str, *shares: Share, **changes) -> Container:
     fields = {
         "name": f"proctor-{folder.name}",
@@ -93,12 +112,6 @@ def a_container(folder: Path, script: str, *shares: Share, **changes) -> Contain
         "memory_bytes": 64 << 20,
     }
     return Container(**{**fields, **changes})
-
-
-async def until_written(log, word):
-    async with asyncio.timeout(SECONDS):
-        while not (log.exists() and word in log.read_text()):
-            await asyncio.sleep(0.02)
 
 
 async def test_what_a_container_prints_is_in_its_log(engine, tmp_path, log):
@@ -153,24 +166,24 @@ async def test_what_cannot_start_has_no_exit_code(engine, tmp_path, log, changes
     assert engine.owners() == {}
 
 
-async def test_one_that_takes_too_long_is_ended_and_says_so(engine, tmp_path, log):
-    end = await engine.run(a_container(tmp_path, HANG), log, 2.0)
+async def test_one_that_takes_too_long_is_ended_and_says_so(engine, tmp_path, log, line):
+    container = a_container(tmp_path, HANG, Share(line.path, "/line", writable=True))
+    end = await engine.run(container, log, 2.0)
     assert (end.exit_code, end.timed_out) == (137, True)
     assert engine.owners() == {}
 
 
-async def test_cancelled_it_returns_when_nothing_is_left(engine, tmp_path, log):
-    running = asyncio.ensure_future(engine.run(a_container(tmp_path, HANG), log, SECONDS))
-    await until_written(log, "started")
+async def test_cancelled_it_returns_when_nothing_is_left(engine, tmp_path, hanging):
     assert list(engine.owners().values()) == [tmp_path]
-    running.cancel()
+    hanging.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await running
+        await hanging
     assert engine.owners() == {}
 
 
-async def test_cancelled_before_it_has_started_it_leaves_nothing(engine, tmp_path, log):
-    running = asyncio.ensure_future(engine.run(a_container(tmp_path, HANG), log, SECONDS))
+async def test_cancelled_before_it_has_started_it_leaves_nothing(engine, tmp_path, log, line):
+    container = a_container(tmp_path, HANG, Share(line.path, "/line", writable=True))
+    running = asyncio.ensure_future(engine.run(container, log, SECONDS))
     await asyncio.sleep(0)
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -178,21 +191,15 @@ async def test_cancelled_before_it_has_started_it_leaves_nothing(engine, tmp_pat
     assert engine.owners() == {}
 
 
-async def test_killed_it_ends_at_once(engine, tmp_path, log):
-    running = asyncio.ensure_future(engine.run(a_container(tmp_path, HANG), log, SECONDS))
-    await until_written(log, "started")
+async def test_killed_it_ends_at_once(engine, hanging):
     engine.kill()
-    assert await running == ContainerEnd(137)
+    assert await hanging == ContainerEnd(137)
     assert engine.owners() == {}
 
 
-async def test_containers_that_are_left_can_be_removed(engine, tmp_path, log):
-    running = asyncio.ensure_future(engine.run(a_container(tmp_path, HANG), log, SECONDS))
-    await until_written(log, "started")
+async def test_containers_that_are_left_can_be_removed(engine, hanging):
     engine.remove([*engine.owners(), "no-such-container"])
     assert engine.owners() == {}
-    running.cancel()
-    await asyncio.wait([running])
 
 
 def test_an_image_that_is_here_has_an_id_and_others_have_none(engine):

@@ -77,7 +77,9 @@ class Engine(Protocol):
         """Id of an image that is here; None when it is not. Nothing is ever fetched."""
 
     def copy_out(self, image: str, path: str, target: Path, owner: Path) -> None:
-        """Copy a folder of an image to ``target``, which must not exist; ``owner`` as of containers.
+        """Copy a folder of an image to ``target``, which must not exist.
+
+        ``owner``: a folder that this process holds the lock of, as with containers.
 
         Raises:
             EngineError: When the image has no such folder, or it cannot be copied.
