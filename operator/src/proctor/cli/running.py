@@ -93,8 +93,9 @@ class RunRequest:
 def run_paths(request: RunRequest) -> int:
     """Run what the command line asks for; the exit code comes back."""
     runs = _load(request)
-    engine, runner = _containers(request, runs)  # first, so that no process of it is ours
-    adopt_orphans()
+    engine, runner = _containers(request, runs)
+    if engine is None:
+        adopt_orphans()
     hide()  # our environment holds the providers' keys, and agents run as the same user
     providers = find_providers(runs, os.environ)
     secrets = find_secrets(runs, os.environ)
@@ -139,8 +140,9 @@ def _containers(
 
 
 def _phases(engine: Engine | None) -> Phases:
-    children = ChildPhases(own_environment())
-    return children if engine is None else ContainerPhases(engine, children)
+    if engine is None:
+        return ChildPhases(own_environment())
+    return ContainerPhases(engine, ChildPhases(own_environment(), orphans=False))
 
 
 def _load(request: RunRequest) -> Sequence[PlannedRun]:

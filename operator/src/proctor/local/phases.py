@@ -81,19 +81,26 @@ class Phases(Protocol):
 
 
 class ChildPhases:
-    """Runs phases as child processes."""
+    """Runs phases as child processes.
+
+    ``orphans``: what a killed keeper leaves becomes a child of this process, and is killed. Not
+    where other things are its children, and no phase here runs code of an agent.
+    """
 
     def __init__(
         self,
         environment: Mapping[str, str],
         grace_seconds: float = 3.0,
         program: Sequence[str] = (sys.executable, "-P", "-m", "proctor.runner"),
+        *,
+        orphans: bool = True,
     ) -> None:
         self._environment = dict(environment)
         self._grace_seconds = grace_seconds
         self._program = tuple(program)
         self._alive: set[asyncio.subprocess.Process] = set()
         self._others = children()
+        self._orphans = orphans
 
     async def run(self, order: PhaseOrder) -> PhaseEnd:
         """Run one phase to its end."""
@@ -103,7 +110,7 @@ class ChildPhases:
             exit_code, timed_out = await self._wait(process, order.timeout_seconds)
         finally:
             self._alive.discard(process)
-            if process.returncode is not None and process.returncode < 0:
+            if self._orphans and process.returncode is not None and process.returncode < 0:
                 kill_strays({*self._others, *(one.pid for one in self._alive)})
         return PhaseEnd(exit_code, timed_out, last_line(order.log))
 

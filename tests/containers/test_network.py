@@ -1,0 +1,72 @@
+"""A container reaches the gateway, and nothing else of this machine or beyond it."""
+
+import json
+import subprocess
+from urllib.request import urlopen
+
+import pytest
+
+from containers.listening import listening
+
+GATEWAY = "http://127.0.0.1:61118"
+
+
+def addresses():
+    """Of this machine, from outside and from inside."""
+    found = subprocess.run(["hostname", "-I"], capture_output=True, text=True, check=True)
+    return ["127.0.0.1", *found.stdout.split()]
+
+
+def asking(port):
+    """A shell's command that asks the listener at every address, and writes down who answered."""
+    hosts = [*(host for host in addresses() if ":" not in host), "host.containers.internal"]
+    asks = "; ".join(f"wget -q -T 3 -O - http://{host}:{port}/ >> made.txt" for host in hosts)
+    return f"echo tried > made.txt; {asks}"
+
+
+CLOSED = [
+    {"type": "file_contains", "path": "made.txt", "includes": ["tried"], "excludes": ["reached"]}
+]
+
+
+@pytest.mark.parametrize("mode", ["ModelOnly", "None"])
+def test_nothing_of_this_machine_is_reached(proctor, podman, mode):
+    with listening() as (port, came):
+        script = asking(port)
+        reached = podman(
+            *("run", "--rm", "--network=host", "localhost/busybox:test"),
+            *("sh", "-c", f"cd /tmp 2>/dev/null || mkdir /tmp && cd /tmp; {script}; cat made.txt"),
+        )
+        assert "reached" in reached  # so that the listener can be reached at all
+        before = len(came)
+        manifest = proctor.manifest(script, CLOSED, sandbox={"egress": {"mode": mode}})
+        assert proctor.trial(manifest)["outcome"] == "Passed"
+        assert len(came) == before
+
+
+@pytest.mark.parametrize(
+    ("mode", "answer"),
+    [pytest.param("ModelOnly", "model", id="model-only"), pytest.param("None", "no", id="none")],
+)
+def test_gateway_is_reached_in_mode_model_only_alone(proctor, mode, answer):
+    messages = [{"role": "user", "content": "x"}]
+    body = json.dumps({"model": "claude-haiku-4-5", "max_tokens": 9, "messages": messages})
+    ask = (
+        f"wget -q -O - --header 'Content-Type: application/json' --header 'anthropic-version: 1' "
+        f"--header \"x-api-key: $ANTHROPIC_API_KEY\" --post-data '{body}' {GATEWAY}/v1/messages"
+    )
+    command = f"if {ask} > reply; then grep -q hi reply && echo model; else echo no; fi > made.txt"
+    criteria = [{"type": "file_contains", "path": "made.txt", "includes": [answer]}]
+    manifest = proctor.manifest(command, criteria, sandbox={"egress": {"mode": mode}})
+    trial = proctor.trial(manifest)
+    assert trial["outcome"] == "Passed", (proctor.work / "frozen/workspace/made.txt").read_text()
+
+
+def test_checks_reach_neither_gateway_nor_machine(proctor):
+    with listening() as (port, came):
+        with urlopen(f"http://127.0.0.1:{port}/", timeout=5) as reply:
+            assert reply.read() == b"reached\n"
+        ask = f"! wget -q -T 3 -O - {GATEWAY}/ && ! wget -q -T 3 -O - http://127.0.0.1:{port}/"
+        criteria = [{"type": "run_command", "command": f"{ask} && ! test -e /var/run/proctor"}]
+        assert proctor.trial(proctor.manifest("true", criteria))["outcome"] == "Passed"
+        assert len(came) == 1
