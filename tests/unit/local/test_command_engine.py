@@ -2,7 +2,7 @@
 
 import pytest
 
-from proctor.local.command_engine import create_words, find_engine
+from proctor.local.command_engine import create_words, find_engine, require_limits
 from proctor.local.engine import Container, EngineError, Share
 from proctor.local.environment import engine_environment
 
@@ -88,6 +88,15 @@ def test_an_engine_that_does_not_answer_says_what_is_wrong(tmp_path):
     program.chmod(0o755)
     with pytest.raises(EngineError, match="docker does not work here: Cannot connect"):
         find_engine(None, {"PATH": str(tmp_path)})
+
+
+def test_podman_without_root_needs_cgroups_that_keep_limits(tmp_path):
+    require_limits("podman", 0, tmp_path)
+    require_limits("docker", 1000, tmp_path)
+    with pytest.raises(EngineError, match="keeps no limits"):
+        require_limits("podman", 1000, tmp_path)
+    (tmp_path / "cgroup.controllers").touch()
+    require_limits("podman", 1000, tmp_path)
 
 
 def test_engines_get_what_they_need_and_no_keys():

@@ -25,6 +25,7 @@ ENGINES = ("podman", "docker")
 ROOTS_USER = 64_000
 """User and group of containers when this process is root's: the one that trials have in a pod."""
 
+_CGROUPS = Path("/sys/fs/cgroup")
 _PIDS = 2048
 _GRACE_SECONDS = 10
 _SLACK_SECONDS = 60.0
@@ -62,9 +63,23 @@ def find_engine(wanted: str | None, environment: Mapping[str, str]) -> "CommandE
             f"--container needs {' or '.join(names)}, which is not on PATH: install it, or run "
             "without --container"
         )
+    require_limits(found, os.geteuid())
     engine = CommandEngine(found, environment)
     engine.require_working()
     return engine
+
+
+def require_limits(engine: str, uid: int, cgroups: Path = _CGROUPS) -> None:
+    """See that limits are kept: podman without root leaves them out on cgroup v1.
+
+    Raises:
+        EngineError: When they are not.
+    """
+    if engine == "podman" and uid != 0 and not (cgroups / "cgroup.controllers").exists():
+        raise EngineError(
+            "podman without root keeps no limits of memory and CPU on cgroup v1: boot with "
+            "systemd.unified_cgroup_hierarchy=1, use docker, or run as root"
+        )
 
 
 class CommandEngine:
