@@ -3,7 +3,7 @@
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 
 @contextmanager
@@ -19,8 +19,10 @@ def listening() -> Iterator[tuple[int, list[object]]]:
                 except OSError:
                     return
                 came.append(address)
-                client.sendall(b"HTTP/1.0 200 OK\r\n\r\nreached\n")
-                client.close()
+                with client, suppress(OSError):
+                    client.settimeout(5)
+                    client.recv(4096)  # closed with something unread, it would be reset
+                    client.sendall(b"HTTP/1.0 200 OK\r\n\r\nreached\n")
 
         threading.Thread(target=serve, daemon=True).start()
         yield server.getsockname()[1], came

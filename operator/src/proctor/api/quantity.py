@@ -41,5 +41,5 @@ def larger(first: str | None, second: str | None) -> str | None:
 
 
 def _split(quantity: str) -> tuple[Decimal, str]:
-    number = quantity.rstrip("mkMGi")
+    number = quantity.rstrip("mkKMGi")
     return Decimal(number), quantity.removeprefix(number)
