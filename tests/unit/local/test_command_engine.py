@@ -1,5 +1,8 @@
 """What an engine's command is told; that podman obeys is in the contract and `tests/containers`."""
 
+import json
+from pathlib import Path
+
 import pytest
 
 from proctor.local.command_engine import create_words, find_engine, require_limits
@@ -67,6 +70,28 @@ def test_shares_are_read_only_unless_they_say_so(tmp_path):
     told = words(tmp_path, shares=shares)
     assert f'--mount=type=bind,"source={tmp_path}/a,b",target=/a,readonly' in told
     assert f"--mount=type=bind,source={tmp_path}/c,target=/c" in told
+
+
+def test_system_calls_are_those_of_a_pod_with_every_engine(tmp_path):
+    (option,) = [word for word in words(tmp_path) if "seccomp=" in word]
+    profile = json.loads(Path(option.partition("seccomp=")[2]).read_text())
+    assert profile["defaultAction"] == "SCMP_ACT_ERRNO"
+    allowed = {
+        name
+        for rule in profile["syscalls"]
+        if rule["action"] == "SCMP_ACT_ALLOW" and not rule.get("args")
+        for name in rule["names"]
+    }
+    assert not allowed & {
+        "unshare",
+        "setns",
+        "mount",
+        "keyctl",
+        "add_key",
+        "bpf",
+        "clone",
+        "clone3",
+    }
 
 
 def test_proxies_of_our_environment_are_not_handed_on(tmp_path):

@@ -29,6 +29,9 @@ _CGROUPS = Path("/sys/fs/cgroup")
 _PIDS = 2048
 _GRACE_SECONDS = 10
 _SLACK_SECONDS = 60.0
+_SECCOMP = Path(__file__).with_name("seccomp.json")
+"""The one of pods: podman's own lets namespaces and keyrings through."""
+
 _KEEPER = (sys.executable, "-P", "-m", "proctor.local.container_keeper")
 
 
@@ -240,6 +243,7 @@ def create_words(container: Container, engine: str, uid: int, gid: int) -> tuple
         "--network=none",
         "--cap-drop=ALL",
         "--security-opt=no-new-privileges",
+        f"--security-opt=seccomp={_SECCOMP}",
         # SELinux would keep the container from our folders and from the gateway's socket
         "--security-opt=label=disable",
         f"--pids-limit={_PIDS}",
