@@ -14,7 +14,7 @@ endef
 SOURCES := operator/src tests benchmarks sandbox-image
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-clients check generate images cluster-up cluster-down test-cluster test-sandbox bench clean
+.PHONY: help demo test test-containers test-clients check generate images cluster-up cluster-down test-cluster test-sandbox bench clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -42,6 +42,11 @@ demo: $(VENV)/installed-cli ## Run an evaluation here: no key, no cluster, no ne
 
 test: $(VENV)/installed-dev ## Run the tests that need no cluster
 	@$(BIN)/python -m pytest -q -n 2
+
+test-containers: $(VENV)/installed-dev ## Run trials in containers of podman (root, Debian: installs it)
+	@$(CLUSTER) install
+	@$(PYTHON) tests/cluster/images runner default >/dev/null
+	@PROCTOR_TEST_PODMAN=required $(BIN)/python -m pytest -q --durations=10 tests/contract/test_engine.py tests/containers
 
 test-clients: $(VENV)/installed-dev ## Test the gateway with the real Claude Code and Codex (needs npm)
 	@$(BIN)/python -m pytest -q tests/clients

@@ -1,6 +1,7 @@
 """Runs a suite of agents by ``proctor run`` or on a cluster, all as tasks of one EvalRun."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -16,13 +17,21 @@ LINES = "agent lines"
 """Name of the property by which a test hands its lines to ``conftest.py``."""
 
 
-def run_locally(agents: Sequence[SuiteAgent], seed: str, folder: Path) -> Mapping[str, Ended]:
+def run_locally(
+    agents: Sequence[SuiteAgent],
+    seed: str,
+    folder: Path,
+    *options: str,
+    words: Mapping[str, str] = NO_WORDS,
+    environment: Mapping[str, str] | None = None,
+) -> Mapping[str, Ended]:
     """How each agent's trial ended, by task name."""
-    manifest = folder / "evalrun.yaml"
-    manifest.write_text(yaml.safe_dump(an_evalrun("agents", spec_of(agents, seed))))
+    manifest, output = folder / "evalrun.yaml", folder / "results"
+    manifest.write_text(yaml.safe_dump(an_evalrun("agents", spec_of(agents, seed, words))))
     program = Path(sys.executable).with_name("proctor")
     result = subprocess.run(
-        [program, "run", manifest, "--json", "--parallelism", "2", "--output", folder / "results"],
+        [program, "run", manifest, "--json", "--parallelism", "2", "--output", output, *options],
+        env=None if environment is None else {**os.environ, **environment},
         capture_output=True,
         text=True,
         timeout=600,

@@ -145,6 +145,23 @@ def test_folder_alone_is_enough_to_resume(tmp_path):
     assert "2 trials, 1 of them have a verdict already" in again.stderr
 
 
+def test_containers_without_an_engine_are_bad_input_with_a_remedy(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    arguments = ("--container", "--set", "sandbox.image=a/b:1")
+    done = proctor("run", a_manifest(tmp_path), *arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == (
+        "error: --container needs podman or docker, which is not on PATH: install it, or run "
+        "without --container\n"
+    )
+
+
+@pytest.mark.parametrize("option", [("--engine", "docker"), ("--runner-image", "a/b:1")])
+def test_options_of_containers_mean_nothing_without_them(tmp_path, option):
+    done = proctor("run", a_manifest(tmp_path), *option, cwd=tmp_path)
+    assert (done.returncode, "for --container" in done.stderr) == (2, True)
+
+
 def test_changed_run_is_not_resumed(tmp_path):
     assert proctor("run", a_manifest(tmp_path), "-o", "out", cwd=tmp_path).returncode == 0
     again = proctor("run", a_manifest(tmp_path, "true"), "--resume", "out", cwd=tmp_path)

@@ -18,6 +18,16 @@ def test_wipe_empties_a_folder_but_for_the_volumes_own(tmp_path):
     assert os.listdir(tmp_path) == ["lost+found"]
 
 
+def test_wipe_opens_a_folder_that_was_closed(tmp_path):
+    (tmp_path / "closed").mkdir()
+    (tmp_path / "closed/file").touch()
+    (tmp_path / "closed").chmod(0)
+
+    wipe(tmp_path / "closed")
+
+    assert (tmp_path / "closed").stat().st_mode & 0o700 == 0o700
+
+
 def test_wipe_removes_symlinks_and_not_what_they_lead_to(tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out/file").touch()

@@ -77,6 +77,21 @@ Examples:
     metavar="FILE",
     help="Answer from this cassette instead of asking providers.",
 )
+@click.option(
+    "--container",
+    is_flag=True,
+    help="Run agents and checks in containers of their tasks' images, without a network.",
+)
+@click.option(
+    "--engine",
+    type=click.Choice(["podman", "docker"]),
+    help="Container engine.  [default: the first that is installed]",
+)
+@click.option(
+    "--runner-image",
+    metavar="IMAGE",
+    help="Image with Proctor's runner for containers.  [default: proctor/runner:VERSION]",
+)
 @click.option("--keep-workspaces", is_flag=True, help="Keep workspaces of trials that passed, too.")
 @click.option("--json", "as_json", is_flag=True, help="Print run.json instead of tables.")
 @click.option("-q", "--quiet", is_flag=True, help="Only the tables, or the JSON.")

@@ -14,7 +14,11 @@ from rich.console import Console
 from proctor.api.runfile import RunFile
 from proctor.cli.reporting import LineReporter, LiveReporter
 from proctor.gateway.traced import target_of
-from proctor.local.environment import own_environment
+from proctor.local.abandoned import remove_abandoned
+from proctor.local.command_engine import find_engine
+from proctor.local.container_phases import ContainerPhases
+from proctor.local.engine import Engine
+from proctor.local.environment import engine_environment, own_environment
 from proctor.local.exit_code import exit_code
 from proctor.local.gateway import open_gateway
 from proctor.local.git_logins import find_logins
@@ -22,9 +26,15 @@ from proctor.local.interrupt import Interrupt
 from proctor.local.loading import load_runs, resumed_run
 from proctor.local.notes import notes
 from proctor.local.overrides import Flags, parse_sets
-from proctor.local.phases import ChildPhases
+from proctor.local.phases import ChildPhases, Phases
 from proctor.local.planned import PlannedRun
 from proctor.local.providers import find_providers
+from proctor.local.runner_bundle import (
+    RUNNER_IMAGE,
+    lay_runner,
+    require_images,
+    runner_cache,
+)
 from proctor.local.secret_variables import find_secrets
 from proctor.local.session import Session
 from proctor.local.strays import adopt_orphans
@@ -51,6 +61,9 @@ class RunRequest:
     resume: Path | None
     record: Path | None
     replay: Path | None
+    container: bool
+    engine: str | None
+    runner_image: str | None
     keep_workspaces: bool
     as_json: bool
     quiet: bool
@@ -81,7 +94,9 @@ class RunRequest:
 def run_paths(request: RunRequest) -> int:
     """Run what the command line asks for; the exit code comes back."""
     runs = _load(request)
-    adopt_orphans()
+    engine, runner = _containers(request, runs)
+    if engine is None:
+        adopt_orphans()
     hide()  # our environment holds the providers' keys, and agents run as the same user
     providers = find_providers(runs, os.environ)
     secrets = find_secrets(runs, os.environ)
@@ -93,13 +108,14 @@ def run_paths(request: RunRequest) -> int:
     reporter = _reporter(request, progress)
     session = Session(
         open_gateway=lambda run, folder: open_gateway(run, folder, providers, traces),
-        phases=ChildPhases(own_environment()),
+        phases=_phases(engine),
         reporter=reporter,
         output=request.output,
         resume=request.resume,
         keep_workspaces=request.keep_workspaces,
         secrets=secrets,
         logins=logins,
+        runner=runner,
     )
     interrupt = Interrupt()
     try:
@@ -111,15 +127,36 @@ def run_paths(request: RunRequest) -> int:
     return exit_code([file.status for file in files], interrupted=interrupt.requested)
 
 
+def _containers(
+    request: RunRequest, runs: Sequence[PlannedRun]
+) -> tuple[Engine | None, Path | None]:
+    """The engine, and the runner laid for it; None without containers."""
+    if not request.container:
+        if request.engine is not None or request.runner_image is not None:
+            raise click.UsageError("--engine and --runner-image are for --container: add it")
+        return None, None
+    engine = find_engine(request.engine, engine_environment(os.environ))
+    require_images(runs, engine)
+    runner = lay_runner(engine, request.runner_image or RUNNER_IMAGE, runner_cache(os.environ))
+    remove_abandoned(engine)
+    return engine, runner
+
+
+def _phases(engine: Engine | None) -> Phases:
+    if engine is None:
+        return ChildPhases(own_environment())
+    return ContainerPhases(engine, ChildPhases(own_environment(), orphans=False))
+
+
 def _load(request: RunRequest) -> Sequence[PlannedRun]:
     for text in request.texts():
         if any("\ud800" <= character <= "\udfff" for character in text):
             raise click.UsageError(f"{text!r} on the command line is not UTF-8")
     if request.resume is not None and not request.paths:
-        return [resumed_run(request.resume, request.flags())]
+        return [resumed_run(request.resume, request.flags(), contained=request.container)]
     if not request.paths:
         raise click.UsageError("name at least one file or folder")
-    loaded = load_runs(request.paths, request.flags())
+    loaded = load_runs(request.paths, request.flags(), contained=request.container)
     for warning in loaded.warnings:
         click.echo(f"warning: {warning}", err=True)
     if request.resume is not None and len(loaded.runs) > 1:

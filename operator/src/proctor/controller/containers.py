@@ -6,6 +6,7 @@ from typing import Any
 
 from proctor.api.container import Resources
 from proctor.api.egress import EgressMode
+from proctor.api.quantity import doubled, larger
 from proctor.api.redaction import SECRET_PREFIX
 from proctor.controller.confinement import (
     FETCH_PASS_FOLDER,
@@ -26,7 +27,6 @@ from proctor.controller.pod_template import (
     grade_mounts,
     grade_secret_folders,
 )
-from proctor.controller.quantities import doubled, larger
 from proctor.controller.security import task_security, trusted_security
 from proctor.controller.settings import OperatorSettings
 from proctor.planning.model import Cell

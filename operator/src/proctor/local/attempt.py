@@ -20,6 +20,20 @@ from proctor.api.termination import TerminationError, TrialVerdict
 from proctor.api.usage import Bill, RunSpending
 from proctor.engine.model import Failure, TrialId
 from proctor.gateway.local_accounts import Keys
+from proctor.local.contained import (
+    FETCHED,
+    GATEWAY_SOCKET,
+    GATEWAY_URL,
+    Confined,
+    Ground,
+    Shares,
+    Sight,
+    agent_shares,
+    checks_shares,
+    fill_shares,
+    passed,
+)
+from proctor.local.engine import Share
 from proctor.local.files import remove_tree, write_atomically
 from proctor.local.freezing import freeze, freeze_in_place, guard, renew
 from proctor.local.phases import PhaseEnd, PhaseOrder, Phases
@@ -59,7 +73,10 @@ class Gateway(Protocol):
 class Attempt:
     """Which attempt to run, and where.
 
-    ``secrets``: values of the cell's ``secret_env``. ``fetched``: folder of its repository.
+    Args:
+        secrets: Values of the cell's ``secret_env``.
+        fetched: Folder of its repository; None: it has none.
+        ground: What its containers share with others; None: it runs without containers.
     """
 
     ref: TrialRef
@@ -67,11 +84,31 @@ class Attempt:
     places: TrialPlaces
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
     fetched: Path | None = None
+    ground: Ground | None = None
 
     @property
     def trial(self) -> TrialId:
         """The trial that it belongs to."""
         return TrialId(self.ref.task, self.ref.variant, self.ref.repeat)
+
+    @property
+    def persisted(self) -> tuple[Path, ...]:
+        """Folders besides workspace and HOME that pass from agent to checks."""
+        if self.ground is None:
+            return ()
+        return tuple(path for path, _ in passed(self.places, self.cell) if path != self.places.home)
+
+    def confined(self, phase: str, shares: Shares, *more: Share) -> Confined | None:
+        """The container of a phase; None without containers."""
+        if self.ground is None:
+            return None
+        return Confined(
+            name=f"proctor-{self.ref.uid}-{self.ref.attempt}-{phase}",
+            cell=self.cell,
+            ground=self.ground,
+            shares=(*shares(self.places, self.cell, self.ground), *more),
+            folder=self.places.private,
+        )
 
 
 async def run_attempt(attempt: Attempt, phases: Phases, gateway: Gateway) -> TrialVerdict | Failure:
@@ -89,7 +126,11 @@ async def run_attempt(attempt: Attempt, phases: Phases, gateway: Gateway) -> Tri
 async def _run(attempt: Attempt, phases: Phases, gateway: Gateway) -> TrialVerdict | Failure:
     keys = gateway.admit(attempt.ref, attempt.cell) if attempt.cell.needs_model else None
     try:
-        _lay_out(attempt.places)
+        _lay_out(attempt)
+        if attempt.ground is not None and attempt.cell.from_image:
+            end = await phases.run(_fill_phase(attempt))
+            if end.exit_code != 0:
+                return _fill_failure(end)
         end = await phases.run(_agent_phase(attempt, gateway.url, keys))
     except OSError as error:
         return Failure(FailureClass.INFRA, "LauncherError", f"{type(error).__name__}: {error}")
@@ -107,7 +148,7 @@ async def _judge(
     if attempt.cell.checks_in_place:
         await asyncio.to_thread(freeze_in_place, attempt.places)
     else:
-        freeze(attempt.places)
+        freeze(attempt.places, attempt.persisted)
     if attempt.cell.orders.checks is not None:
         end = await phases.run(_checks_phase(attempt))
         if end.exit_code != 0:
@@ -117,71 +158,107 @@ async def _judge(
     return _read_verdict(attempt, end)
 
 
-def _lay_out(places: TrialPlaces) -> None:
+def _lay_out(attempt: Attempt) -> None:
     """Start from nothing: what an attempt before left is removed."""
+    places = attempt.places
     for folder in (places.work, places.record):
         remove_tree(folder)
-    for folder in (places.workspace, places.home, places.evidence("agent"), places.frozen):
+    made = (places.workspace, places.home, places.evidence("agent"), places.frozen)
+    for folder in (*made, *attempt.persisted):
         folder.mkdir(parents=True)
     (places.folder / "logs").mkdir(exist_ok=True)
     places.private.mkdir(mode=0o700)
 
 
+def _fill_phase(attempt: Attempt) -> PhaseOrder:
+    confined = attempt.confined("fill", fill_shares)
+    at = _sight(confined)
+    arguments = ["--from", attempt.cell.workspace, "--to", at(attempt.places.workspace)]
+    phase = _phase(attempt, "fill", arguments, attempt.cell.task_timeout_seconds)
+    return replace(phase, confined=confined)
+
+
 def _agent_phase(attempt: Attempt, url: str, keys: Keys | None) -> PhaseOrder:
     places, cell = attempt.places, attempt.cell
+    confined = attempt.confined("agent", agent_shares, *_repository(attempt))
+    at = _sight(confined)
+    key = keys.agent if keys and cell.agent_asks_models else None
     arguments = [
-        *_orders(places, "agent", cell.orders.agent.to_json()),
-        *("--workspace", str(places.workspace)),
-        *("--home", str(places.home)),
-        *("--evidence", str(places.evidence("agent"))),
-        *_fetched(attempt),
-        *_gateway(places, url, keys.agent if keys and cell.agent_asks_models else None),
+        *_orders(places, "agent", cell.orders.agent.to_json(), at),
+        *("--workspace", at(places.workspace)),
+        *("--home", at(places.home)),
+        *("--evidence", at(places.evidence("agent"))),
+        *(word for path in attempt.persisted for word in ("--persist", at(path))),
+        *(("--filled",) if confined is not None and cell.from_image else ()),
+        *_fetched(attempt, at),
+        *_gateway(places, url if confined is None else GATEWAY_URL, key, at),
+        *(("--gateway-socket", GATEWAY_SOCKET) if confined is not None and key else ()),
     ]
+    _renew_temporary(attempt)
     phase = _phase(attempt, "agent", arguments, cell.task_timeout_seconds)
-    return replace(phase, secrets=attempt.secrets)
+    return replace(phase, secrets=attempt.secrets, confined=confined)
 
 
-def _fetched(attempt: Attempt) -> tuple[str, ...]:
-    return () if attempt.fetched is None else ("--fetched", str(attempt.fetched))
+def _repository(attempt: Attempt) -> tuple[Share, ...]:
+    return () if attempt.fetched is None else (Share(attempt.fetched, FETCHED),)
+
+
+def _fetched(attempt: Attempt, at: Sight) -> tuple[str, ...]:
+    return () if attempt.fetched is None else ("--fetched", at(attempt.fetched))
 
 
 def _checks_phase(attempt: Attempt) -> PhaseOrder:
     places, checks = attempt.places, attempt.cell.orders.checks
     assert checks is not None
-    scratch = places.work / "scratch"
-    renew(scratch)
+    confined = attempt.confined("checks", checks_shares)
+    at = _sight(confined)
+    renew(places.scratch)
     arguments = [
-        *_orders(places, "checks", checks.to_json()),
-        *("--workspace", str(places.workspace)),
-        *("--home", str(places.home)),
-        *(() if attempt.cell.checks_in_place else _copied(places)),
-        *("--evidence", str(places.evidence("checks"))),
-        *("--scratch", str(scratch)),
+        *_orders(places, "checks", checks.to_json(), at),
+        *("--workspace", at(places.workspace)),
+        *("--home", at(places.home)),
+        *(() if attempt.cell.checks_in_place else _copied(attempt, at)),
+        *("--evidence", at(places.evidence("checks"))),
+        *("--scratch", at(places.scratch)),
     ]
-    return _phase(attempt, "checks", arguments, attempt.cell.grade_timeout_seconds)
+    _renew_temporary(attempt)
+    phase = _phase(attempt, "checks", arguments, attempt.cell.grade_timeout_seconds)
+    return replace(phase, confined=confined)
 
 
-def _copied(places: TrialPlaces) -> tuple[str, ...]:
+def _copied(attempt: Attempt, at: Sight) -> tuple[str, ...]:
     """What the checks copy first, so that they change nothing that is graded."""
-    home = f"{places.frozen / places.home.name}={places.home}"
+    places = attempt.places
+    folders = (places.home, *attempt.persisted)
+    pairs = (f"{at(places.frozen / folder.name)}={at(folder)}" for folder in folders)
     return (
-        *("--frozen-workspace", str(places.frozen / places.workspace.name)),
-        *("--frozen", home),
+        *("--frozen-workspace", at(places.frozen / places.workspace.name)),
+        *(word for pair in pairs for word in ("--frozen", pair)),
     )
+
+
+def _sight(confined: Confined | None) -> Sight:
+    return Sight() if confined is None else Sight(confined.shares)
+
+
+def _renew_temporary(attempt: Attempt) -> None:
+    if attempt.ground is not None:
+        renew(attempt.places.temporary)
+        attempt.places.temporary.chmod(0o1777)
 
 
 def _grade_phase(attempt: Attempt, url: str, keys: Keys | None) -> PhaseOrder:
     places, cell, ref = attempt.places, attempt.cell, attempt.ref
     checks = places.evidence("checks")
     arguments = [
-        *_orders(places, "grade", cell.orders.grade.to_json()),
+        *_orders(places, "grade", cell.orders.grade.to_json(), Sight()),
         *("--workspace", str(places.frozen / places.workspace.name)),
         *("--agent-evidence", str(places.evidence("agent"))),
         *(("--checks-evidence", str(checks)) if cell.orders.checks else ()),
-        *_fetched(attempt),
+        *_fetched(attempt, Sight()),
         *("--verdict", str(_verdict_file(places))),
         *("--record", str(places.record)),
-        *_gateway(places, url, keys.judge if keys else None),
+        *_gateway(places, url, keys.judge if keys else None, Sight()),
         *("--run", ref.run, "--task", ref.task, "--variant", ref.variant),
         *("--repeat", str(ref.repeat), "--uid", ref.uid, "--attempt", str(ref.attempt)),
     ]
@@ -200,18 +277,17 @@ def _phase(attempt: Attempt, name: str, arguments: list[str], seconds: int) -> P
     )
 
 
-def _orders(places: TrialPlaces, phase: str, body: Mapping[str, Any]) -> tuple[str, str]:
-    path = places.private / f"{phase}.json"
+def _orders(places: TrialPlaces, phase: str, body: Mapping[str, Any], at: Sight) -> tuple[str, str]:
+    path = places.orders(phase)
     write_atomically(path, json.dumps(body).encode(), 0o600)
-    return "--orders", str(path)
+    return "--orders", at(path)
 
 
-def _gateway(places: TrialPlaces, url: str, key: str | None) -> tuple[str, ...]:
+def _gateway(places: TrialPlaces, url: str, key: str | None, at: Sight) -> tuple[str, ...]:
     if key is None:
         return ()
-    path = places.private / "key"
-    write_atomically(path, key.encode(), 0o600)
-    return "--gateway", url, "--key-file", str(path)
+    write_atomically(places.key, key.encode(), 0o600)
+    return "--gateway", url, "--key-file", at(places.key)
 
 
 def _verdict_file(places: TrialPlaces) -> Path:
@@ -238,11 +314,20 @@ def _phase_failure(phase: str, end: PhaseEnd) -> Failure:
     What is not shown to be ours is the agent's: whoever runs as the same user can kill the runner
     and take away the evidence, and must gain nothing by it.
     """
+    if not end.started:
+        return _failure(FailureClass.CONFIG, "RunnerCannotStart", end, started=phase == "checks")
     if end.timed_out:
         return _failure(FailureClass.TASK, "DeadlineExceeded", end, started=True)
+    if end.out_of_memory:
+        return _failure(FailureClass.TASK, "OOMKilled", end, started=True)
     if end.exit_code in NOT_STARTED_EXITS:
         return _failure(FailureClass.INFRA, f"{phase.capitalize()}NotStarted", end)
     return _failure(FailureClass.TASK, f"{phase.capitalize()}Ended", end, started=True)
+
+
+def _fill_failure(end: PhaseEnd) -> Failure:
+    reason = "WorkspaceNotFilled" if end.started else "RunnerCannotStart"
+    return _failure(FailureClass.CONFIG, reason, end)
 
 
 def _broken_places(error: OSError) -> Failure:

@@ -1,23 +1,65 @@
-"""What a run may ask for that this machine cannot give: it has no containers (pure)."""
+"""What a run may ask for that this machine cannot give, with and without containers (pure)."""
 
 from collections.abc import Iterator
 
+from proctor.api.container import SandboxUser
+from proctor.api.egress import EgressMode
 from proctor.api.errors import Problem
 from proctor.api.task import Sandbox
 from proctor.api.workspace import Workspace
-from proctor.planning.model import RunSource
+from proctor.planning.model import Cell, RunPlan, RunSource
 from proctor.planning.service_rules import local_problems as service_problems
 from proctor.planning.workspaces import local_problems as workspace_problems
 
+_CLOSED = (EgressMode.NONE, EgressMode.MODEL_ONLY)
 
-def container_problems(source: RunSource) -> Iterator[Problem]:
-    """Everything that needs a container, with the path where it was written."""
+
+def machine_problems(source: RunSource, plan: RunPlan, *, contained: bool) -> Iterator[Problem]:
+    """Everything that cannot run here, in containers or without, with the path where it stands."""
     for field, sandbox, workspace in _layers(source):
         if sandbox is not None:
             for problem in service_problems(sandbox.services, f"{field}.sandbox.services"):
                 yield source.places.locate(problem)
-        for problem in workspace_problems(workspace, f"{field}.workspace"):
-            yield source.places.locate(problem)
+        if not contained:
+            for problem in workspace_problems(workspace, f"{field}.workspace"):
+                yield source.places.locate(problem)
+    if contained:
+        for cell in plan.cells.values():
+            for problem in _cell_problems(cell, _task_field(source, cell)):
+                yield source.places.locate(problem)
+
+
+def _cell_problems(cell: Cell, field: str) -> Iterator[Problem]:
+    where = f"task {cell.task!r}, variant {cell.variant!r}"
+    if cell.image is None:
+        yield Problem(
+            f"{field}.sandbox.image",
+            f"{where} names no image, and --container runs every trial in one",
+            "name one in the task or in spec.sandbox.image, or run without --container",
+        )
+    if cell.egress.mode not in _CLOSED:
+        yield Problem(
+            f"{field}.sandbox.egress.mode",
+            f"{where} asks for {cell.egress.mode.value}, and containers here have no network",
+            "use ModelOnly or None, put what is needed into the image, or use a cluster",
+        )
+    if cell.user is SandboxUser.IMAGE:
+        yield Problem(
+            f"{field}.sandbox.user",
+            f"{where} asks for the image's user, and containers here run as you, never as root",
+            "use NonRoot, or apply the run to a cluster",
+        )
+    if cell.checks_in_place:
+        yield Problem(
+            f"{field}.sandbox.checks",
+            f"{where} asks for checks InPlace, and containers here end before the checks",
+            "use Separate, or apply the run to a cluster",
+        )
+
+
+def _task_field(source: RunSource, cell: Cell) -> str:
+    names = [task.name for task in source.spec.tasks]
+    return f"spec.tasks[{names.index(cell.task)}]"
 
 
 def _layers(source: RunSource) -> Iterator[tuple[str, Sandbox | None, Workspace | None]]:

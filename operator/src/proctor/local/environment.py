@@ -32,6 +32,10 @@ ADDRESSES = ("PIP_INDEX_URL", "NPM_CONFIG_REGISTRY", "npm_config_registry")
 """Where this machine's packages come from; kept when no user name or password is in them."""
 
 
+ENGINE = ("HOME", "XDG_", "DBUS_", "DOCKER_", "CONTAINER_", "CONTAINERS_", "PODMAN_", "STORAGE_")
+"""Beginnings of what a container engine's command needs besides; containers see none of it."""
+
+
 def phase_environment(
     environ: Mapping[str, str], own_bin: str | None = None, fallback_bin: str | None = None
 ) -> dict[str, str]:
@@ -59,6 +63,12 @@ def own_environment() -> dict[str, str]:
     in_venv = sys.prefix != sys.base_prefix
     own_bin = str(Path(sys.prefix) / "bin") if in_venv else None
     return phase_environment(os.environ, own_bin, str(Path(sys.base_exec_prefix) / "bin"))
+
+
+def engine_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """What the command of a container engine gets."""
+    own = {name: value for name, value in environ.items() if name.startswith(ENGINE)}
+    return {**phase_environment(environ), **own}
 
 
 def _is_allowed(name: str, value: str) -> bool:

@@ -1,6 +1,7 @@
 """Sets aside what an agent left in its folders, before code of it runs again in the checks."""
 
 import errno
+from collections.abc import Sequence
 from pathlib import Path
 
 from proctor.local.files import remove_tree
@@ -8,14 +9,14 @@ from proctor.local.places import TrialPlaces
 from proctor.runner.copying import copy_tree
 
 
-def freeze(places: TrialPlaces) -> None:
+def freeze(places: TrialPlaces, persisted: Sequence[Path] = ()) -> None:
     """Set aside what the agent left; the checks get copies in the same places.
 
     The same places, because virtual environments and scripts hold absolute paths. An agent that
     removed its workspace has left an empty one; what it laid into our places is not used.
     """
     renew(places.frozen)
-    for folder in (places.workspace, places.home):
+    for folder in (places.workspace, places.home, *persisted):
         if folder.is_symlink() or not folder.is_dir():
             renew(folder)
         folder.rename(places.frozen / folder.name)

@@ -23,8 +23,8 @@ LAST_SWEEP_SECONDS = 10.0
 def main(arguments: list[str]) -> int:
     """Run a program until it ends or must end; its exit code, or 128 + the signal's number."""
     grace_seconds, program = float(arguments[0]), arguments[1:]
-    _take_charge()
-    wake = _wake_on_signals()
+    take_charge()
+    wake = wake_on_signals()
     child = subprocess.Popen(program, stdin=subprocess.DEVNULL, start_new_session=True)
     try:
         code = _watch(child.pid, wake, grace_seconds)
@@ -117,7 +117,7 @@ def _parent(pid: str) -> int:
         return -1
 
 
-def _take_charge() -> None:
+def take_charge() -> None:
     """Adopt orphans; no debugger of the same user makes up our exit code."""
     if sys.platform == "linux":
         prctl = ctypes.CDLL(None).prctl
@@ -125,7 +125,7 @@ def _take_charge() -> None:
         prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
-def _wake_on_signals() -> int:
+def wake_on_signals() -> int:
     """A descriptor that is readable when a child ended; the terminal's Ctrl-C is the launcher's."""
     read, write = os.pipe()
     for end in (read, write):

@@ -13,6 +13,7 @@ from proctor.api.usage import Bill, RunSpending
 from proctor.api.workspace import GitRepository
 from proctor.engine.model import AttemptPhase, Failure, ObservedAttempt, Start, Stop, TrialId
 from proctor.local.attempt import Attempt, Gateway, run_attempt
+from proctor.local.contained import Ground
 from proctor.local.phases import Phases
 from proctor.local.places import RunPlaces
 from proctor.planning.model import Cell
@@ -26,6 +27,7 @@ class Trials:
         uids: A random id for each trial; it stays the same when the run is resumed.
         secrets: Values of all variables in ``agent.secretEnv``, by name.
         fetched: Where the repositories of workspaces lie.
+        ground: What their containers share; None: they run without containers.
     """
 
     run: str
@@ -34,6 +36,7 @@ class Trials:
     uids: Mapping[TrialId, str]
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
     fetched: Mapping[GitRepository, Path] = field(default_factory=dict)
+    ground: Ground | None = None
 
     def attempt(self, trial: TrialId, number: int) -> Attempt:
         """What one attempt of a trial needs."""
@@ -48,7 +51,8 @@ class Trials:
         cell = self.cells[(trial.task, trial.variant)]
         secrets = {name: self.secrets[name] for name in cell.secret_env}
         fetched = None if cell.git is None else self.fetched[cell.git]
-        return Attempt(ref, cell, self.places.trial(trial), secrets, fetched)
+        trial_places = self.places.trial(trial)
+        return Attempt(ref, cell, trial_places, secrets, fetched, self.ground)
 
 
 class LocalLauncher:

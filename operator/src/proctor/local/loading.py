@@ -7,7 +7,7 @@ from pathlib import Path
 
 from proctor.api.errors import Problem, SpecError, UserError
 from proctor.local.cassette import check_recording, replayed_text
-from proctor.local.containers import container_problems
+from proctor.local.containers import machine_problems
 from proctor.local.overrides import Flags, with_flags
 from proctor.local.planned import PlannedRun
 from proctor.local.salvage import further_problems
@@ -86,20 +86,20 @@ def examine_sources(
     )
 
 
-def load_runs(paths: Sequence[Path], flags: Flags) -> Loaded:
-    """Load everything, to run it on this machine.
+def load_runs(paths: Sequence[Path], flags: Flags, *, contained: bool = False) -> Loaded:
+    """Load everything, to run it on this machine, in containers or without.
 
     Raises:
         SpecError: With all problems, when there is any.
         UserError: When there is nothing to run.
     """
     loaded = examine(paths, flags)
-    here = [problem for run in loaded.runs for problem in container_problems(run.source)]
+    here = [problem for run in loaded.runs for problem in _problems_here(run, contained)]
     if loaded.problems or here:
         raise SpecError((*loaded.problems, *here))
     if not loaded.runs:
         raise UserError("these paths hold no run: no EvalRun, and no task that is not skipped")
-    return loaded
+    return replace(loaded, runs=tuple(replace(run, contained=contained) for run in loaded.runs))
 
 
 def plan(source: RunSource, sources: Sources, flags: Flags) -> PlannedRun:
@@ -126,7 +126,7 @@ def plan(source: RunSource, sources: Sources, flags: Flags) -> PlannedRun:
     return PlannedRun(source, made, script, _parallelism(source, flags), cassette)
 
 
-def resumed_run(folder: Path, flags: Flags) -> PlannedRun:
+def resumed_run(folder: Path, flags: Flags, *, contained: bool = False) -> PlannedRun:
     """Plan the run of a folder again, as it was asked for then.
 
     Raises:
@@ -136,7 +136,15 @@ def resumed_run(folder: Path, flags: Flags) -> PlannedRun:
     source, script, cassette = read_source(folder)
     flagged = with_flags(source, flags)
     made = plan_run(flagged, builtin_registry(), is_priced)
-    return PlannedRun(flagged, made, script, _parallelism(flagged, flags), cassette)
+    run = PlannedRun(flagged, made, script, _parallelism(flagged, flags), cassette, contained)
+    problems = _problems_here(run, contained)
+    if problems:
+        raise SpecError(problems)
+    return run
+
+
+def _problems_here(run: PlannedRun, contained: bool) -> list[Problem]:
+    return list(machine_problems(run.source, run.plan, contained=contained))
 
 
 def held_config_maps(source: RunSource, sources: Sources) -> dict[str, dict[str, bytes]]:

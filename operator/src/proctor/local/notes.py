@@ -16,6 +16,10 @@ NO_SANDBOX = (
     "agents and checks run here as you, without a sandbox and with this machine's network: use it "
     "for tasks and agents you trust"
 )
+CONTAINERS = (
+    "agents and checks run here in containers without a network; grading, which runs nothing of "
+    "theirs, runs as you"
+)
 _EGRESS = {
     EgressMode.NONE: "mode None only takes the agent's key for models away",
     EgressMode.MODEL_ONLY: "mode ModelOnly is for a cluster",
@@ -26,23 +30,29 @@ _EGRESS = {
 def notes(runs: Sequence[PlannedRun]) -> tuple[str, ...]:
     """One line each, the most important first."""
     cells = [cell for run in runs for cell in run.plan.cells.values()]
-    images = sorted({cell.image for cell in cells if cell.image})
-    found = [NO_SANDBOX]
-    if images:
-        found.append(f"sandbox.image is not used here, only in a cluster: {', '.join(images)}")
-    if any(cell.user is SandboxUser.IMAGE for cell in cells):
-        found.append("sandbox.user is not used here: everything runs as you")
-    if any(cell.persist for cell in cells):
-        found.append("sandbox.persist is not used here: all trials share this machine's folders")
+    contained = any(run.contained for run in runs)
+    found = [CONTAINERS] if contained else [NO_SANDBOX, *_without_containers(cells)]
     if any(cell.pod != PodTemplate() for cell in cells):
         found.append("sandbox.podTemplate is not used here, only in a cluster: no volumes of it")
-    found += [f"sandbox.egress confines nothing here: {text}" for text in _egress(cells)]
     if secrets := secret_variables(runs):
         found.append(f"agents are given variables of yours by secretEnv: {', '.join(secrets)}")
     if any(run.source.spec.suspend for run in runs):
         found.append("suspend is not used here: the run starts")
     found += [_recorded(run) for run in runs if run.models == "Record"]
     return tuple(found)
+
+
+def _without_containers(cells: Sequence[Cell]) -> list[str]:
+    """What only a container could give."""
+    found = []
+    images = sorted({cell.image for cell in cells if cell.image})
+    if images:
+        found.append(f"sandbox.image is used only with --container: {', '.join(images)}")
+    if any(cell.user is SandboxUser.IMAGE for cell in cells):
+        found.append("sandbox.user is not used here: everything runs as you")
+    if any(cell.persist for cell in cells):
+        found.append("sandbox.persist is not used here: all trials share this machine's folders")
+    return found + [f"sandbox.egress confines nothing here: {text}" for text in _egress(cells)]
 
 
 def _egress(cells: Sequence[Cell]) -> list[str]:

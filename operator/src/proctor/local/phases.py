@@ -15,6 +15,7 @@ from typing import Protocol
 
 from proctor.api.redaction import SECRET_PREFIX
 from proctor.local import keeper
+from proctor.local.contained import Confined
 from proctor.local.files import end_of_file, open_log
 from proctor.local.strays import children, kill_below, kill_strays
 
@@ -33,6 +34,7 @@ class PhaseOrder:
         log: File for its standard output and error.
         timeout_seconds: Backstop; the runner keeps the phase's own limits, which are shorter.
         secrets: What it hands to the agent, or takes out of what it keeps: name → value.
+        confined: The container that it runs in; None: it runs on this machine.
     """
 
     name: str
@@ -41,6 +43,12 @@ class PhaseOrder:
     log: Path
     timeout_seconds: float
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    confined: Confined | None = None
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """The secrets as variables of the runner, under names of ours."""
+        return {f"{SECRET_PREFIX}{name}": value for name, value in self.secrets.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +59,15 @@ class PhaseEnd:
         exit_code: 0: it did its work. Above 128: a signal ended it.
         timed_out: The backstop ended it.
         last_line: Of its log, for people; empty when it wrote nothing.
+        out_of_memory: The kernel killed something of it for its container's limit.
+        started: False: its container could not be started.
     """
 
     exit_code: int
     timed_out: bool = False
     last_line: str = ""
+    out_of_memory: bool = False
+    started: bool = True
 
 
 class Phases(Protocol):
@@ -69,19 +81,26 @@ class Phases(Protocol):
 
 
 class ChildPhases:
-    """Runs phases as child processes."""
+    """Runs phases as child processes.
+
+    ``orphans``: what a killed keeper leaves becomes a child of this process, and is killed. Not
+    where other things are its children, and no phase here runs code of an agent.
+    """
 
     def __init__(
         self,
         environment: Mapping[str, str],
         grace_seconds: float = 3.0,
         program: Sequence[str] = (sys.executable, "-P", "-m", "proctor.runner"),
+        *,
+        orphans: bool = True,
     ) -> None:
         self._environment = dict(environment)
         self._grace_seconds = grace_seconds
         self._program = tuple(program)
         self._alive: set[asyncio.subprocess.Process] = set()
         self._others = children()
+        self._orphans = orphans
 
     async def run(self, order: PhaseOrder) -> PhaseEnd:
         """Run one phase to its end."""
@@ -91,7 +110,7 @@ class ChildPhases:
             exit_code, timed_out = await self._wait(process, order.timeout_seconds)
         finally:
             self._alive.discard(process)
-            if process.returncode is not None and process.returncode < 0:
+            if self._orphans and process.returncode is not None and process.returncode < 0:
                 kill_strays({*self._others, *(one.pid for one in self._alive)})
         return PhaseEnd(exit_code, timed_out, last_line(order.log))
 
@@ -102,7 +121,6 @@ class ChildPhases:
 
     async def _start(self, order: PhaseOrder) -> asyncio.subprocess.Process:
         command = (sys.executable, "-I", "-S", keeper.__file__, str(self._grace_seconds))
-        secrets = {f"{SECRET_PREFIX}{name}": value for name, value in order.secrets.items()}
         with open_log(order.log) as log:
             return await asyncio.create_subprocess_exec(
                 *command,
@@ -113,7 +131,7 @@ class ChildPhases:
                 stdout=log,
                 stderr=log,
                 cwd=order.folder,
-                env={**self._environment, **secrets},
+                env={**self._environment, **order.variables},
                 start_new_session=True,
             )
 

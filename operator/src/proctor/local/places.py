@@ -15,6 +15,8 @@
           workspace/ home/         the agent's, then copies of it for the checks
           frozen/workspace/ home/  what the agent left
           evidence/agent/ checks/
+          persist-0/ …             in containers: what else passes from agent to checks
+          tmp/                     in containers: /tmp of the phase that runs now
           private/                 orders and keys of the phase that runs now
 """
 
@@ -107,6 +109,29 @@ class TrialPlaces:
     def private(self) -> Path:
         """Orders and keys of the phase that runs now."""
         return self.work / "private"
+
+    @property
+    def scratch(self) -> Path:
+        """For hidden files, while the checks run."""
+        return self.work / "scratch"
+
+    @property
+    def temporary(self) -> Path:
+        """``/tmp`` of the container that runs now."""
+        return self.work / "tmp"
+
+    @property
+    def key(self) -> Path:
+        """The gateway's key of the phase that runs now."""
+        return self.private / "key"
+
+    def orders(self, phase: str) -> Path:
+        """Orders of the phase that runs now."""
+        return self.private / f"{phase}.json"
+
+    def persisted(self, index: int) -> Path:
+        """One of the folders that the sandbox persists; only containers have them."""
+        return self.work / f"persist-{index}"
 
     def evidence(self, phase: str) -> Path:
         """What a phase leaves for ``grade``."""

@@ -24,6 +24,7 @@ class PlannedRun:
         script: Text of the scripted answers, wherever it came from; None for mode Live.
         parallelism: Trials at the same time.
         cassette: Text of the cassette that answers in mode Replay; None in any other.
+        contained: Whether its trials run in containers.
     """
 
     source: RunSource
@@ -31,6 +32,7 @@ class PlannedRun:
     script: str | None
     parallelism: int
     cassette: str | None = None
+    contained: bool = False
 
     @property
     def name(self) -> str:
@@ -61,7 +63,8 @@ class PlannedRun:
     def fingerprint(self) -> str:
         """SHA-256 of all that decides what its trials are."""
         answers = [self.script] if self.cassette is None else [self.script, self.cassette]
-        text = json.dumps([source_body(self.source), *answers], sort_keys=True)
+        place = ["container"] if self.contained else []
+        text = json.dumps([source_body(self.source), *answers, *place], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
 

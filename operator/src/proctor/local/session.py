@@ -2,14 +2,16 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from proctor.api.runfile import RunFile
 from proctor.api.workspace import GitRepository
 from proctor.local.attempt import Gateway
+from proctor.local.contained import Ground
 from proctor.local.folder import RunFolder
+from proctor.local.gateway_socket import gateway_socket
 from proctor.local.git_logins import Logins
 from proctor.local.interrupt import Interrupt, catching_signals
 from proctor.local.launcher import LocalLauncher, Trials
@@ -33,6 +35,7 @@ class Session:
         resume: Folder of an earlier time, to run only what has no verdict; None: start anew.
         secrets: Values of the variables in ``agent.secretEnv`` of all runs, by name.
         logins: Who asks for the repositories of their workspaces.
+        runner: Folder of the runner for containers; None: trials run without containers.
     """
 
     open_gateway: OpenGateway
@@ -43,6 +46,7 @@ class Session:
     keep_workspaces: bool = False
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
     logins: Logins = field(default_factory=dict, repr=False)
+    runner: Path | None = None
 
     async def run(self, runs: Sequence[PlannedRun], interrupt: Interrupt) -> Sequence[RunFile]:
         """Run them; after an interruption the rest is not started.
@@ -101,9 +105,20 @@ class Session:
     ) -> RunFile:
         if interrupt.requested:
             loop.cancel()
-        async with self.open_gateway(run, folder) as gateway:
+        async with AsyncExitStack() as stack:
+            gateway = await stack.enter_async_context(self.open_gateway(run, folder))
+            ground = None
+            if self.runner is not None:
+                socket = await stack.enter_async_context(gateway_socket(gateway.url))
+                ground = Ground(self.runner, socket, folder.places.folder)
             trials = Trials(
-                run.name, folder.places, run.plan.cells, loop.uids, self.secrets, fetched
+                run=run.name,
+                places=folder.places,
+                cells=run.plan.cells,
+                uids=loop.uids,
+                secrets=self.secrets,
+                fetched=fetched,
+                ground=ground,
             )
             launcher = LocalLauncher(trials, self.phases, gateway, utc_now, loop.wake)
 

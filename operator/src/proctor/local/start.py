@@ -12,6 +12,8 @@ from proctor.local.loop import new_uid
 from proctor.local.planned import PlannedRun
 
 DEFAULT_PARENT = Path("results")
+LOCK = ".lock"
+"""File of a folder that is held while a process works in it."""
 
 
 def new_folder(run: PlannedRun, output: Path | None, *, several: bool, now: datetime) -> RunFolder:
@@ -52,7 +54,8 @@ def resumed_folder(run: PlannedRun, path: Path) -> RunFolder:
     if before.fingerprint != run.fingerprint():
         raise UserError(
             f"{path} cannot be resumed: tasks, agent, limits, flags or script are not those of "
-            "its start; start a new run, or undo the change"
+            "its start, or it ran with --container and now does not, or the other way round; start "
+            "a new run, or undo the change"
         )
     return _folder(path, run, before.uid, before.fingerprint)
 
@@ -64,7 +67,7 @@ def locked(folder: RunFolder) -> Iterator[None]:
     Raises:
         UserError: When another one does.
     """
-    path = folder.places.folder / ".lock"
+    path = folder.places.folder / LOCK
     with path.open("wb") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -72,6 +75,18 @@ def locked(folder: RunFolder) -> Iterator[None]:
             text = f"{folder.places.folder} is in use: another proctor runs in it"
             raise UserError(text) from None
         yield
+
+
+def is_locked(folder: Path) -> bool:
+    """Whether some process works in the folder of a run; not in one that is gone."""
+    try:
+        with (folder / LOCK).open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def _unused(path: Path) -> Path:

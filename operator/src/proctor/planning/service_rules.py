@@ -45,10 +45,10 @@ def service_problems(services: Sequence[Service], field: str) -> Iterator[Proble
 
 
 def local_problems(services: Sequence[Service], field: str) -> Iterator[Problem]:
-    """What ``proctor run`` cannot do: it has no containers."""
+    """What ``proctor run`` cannot do, with containers or without."""
     if services:
         yield Problem(
             field,
-            f"{services[0].name!r} needs a container of its own, and there is none here",
+            f"{services[0].name!r} is a service, and there are none here",
             "apply the run to a cluster, or start the server in preRun",
         )

@@ -58,7 +58,7 @@ def local_problems(workspace: Workspace | None, field: str) -> Iterator[Problem]
         yield Problem(
             f"{field}.image",
             f"{workspace.image.path!r} is a folder of an image, and there is none here",
-            "apply the run to a cluster, or give the files as workspace.files",
+            "run with --container or on a cluster, or give the files as workspace.files",
         )
 
 

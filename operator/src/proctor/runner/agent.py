@@ -109,7 +109,7 @@ def _prepare(places: AgentPlaces) -> _Prepared:
         places.home.mkdir(parents=True, exist_ok=True)
         wipe(places.evidence)
         if places.gateway is not None:
-            await_gateway(places.gateway)
+            _way_to_gateway(places.gateway, places.gateway_socket)
         secrets = agent_secrets(orders.secret_env, os.environ)
         env = {
             **command_environment(os.environ, places.home, places.workspace),
@@ -135,6 +135,14 @@ def _copy_fetched(fetched: Path, workspace: Path) -> None:
     skipped = copy_tree(fetched / TREE, workspace)
     if skipped:
         raise PlatformError(f"{len(skipped)} files were not copied, such as {skipped[0]}")
+
+
+def _way_to_gateway(url: str, path: Path | None) -> None:
+    if path is not None:
+        from proctor.runner.forwarding import forward  # threads: only without a network
+
+        forward(url, path)
+    await_gateway(url)
 
 
 def _know_loop(places: InPlace) -> "Loop":

@@ -139,6 +139,7 @@ def _add_agent(parser: argparse.ArgumentParser) -> None:
     _add_egress(parser)
     parser.add_argument("--home", type=Path, required=True, metavar="DIR")
     parser.add_argument("--evidence", type=Path, required=True, metavar="DIR")
+    parser.add_argument("--gateway-socket", type=Path, metavar="FILE", help="without a network")
     parser.add_argument("--persist", type=Path, action="append", default=[], metavar="DIR")
     parser.add_argument("--filled", action="store_true", help="the workspace was made by fill")
     parser.add_argument("--fetched", type=Path, metavar="DIR", help="to copy into the workspace")
@@ -158,6 +159,7 @@ def _agent(parsed: argparse.Namespace) -> AgentPlaces:
         fetched=parsed.fetched,
         in_place=_in_place(parsed),
         gateway=_base(parsed.gateway),
+        gateway_socket=parsed.gateway_socket,
         key_file=parsed.key_file,
         egress=_egress(parsed),
     )

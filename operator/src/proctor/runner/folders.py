@@ -46,9 +46,12 @@ def wipe(folder: Path) -> None:
     """Remove everything in ``folder``, whatever its depth and modes; make it if missing.
 
     Inner folders are moved to the top before they are emptied: so a tree deeper than the limits
-    on paths, recursion and descriptors goes as well.
+    on paths, recursion and descriptors goes as well. Where the folder itself is this user's, as on
+    a laptop, an agent may have closed it.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    with contextlib.suppress(OSError), opened(folder.parent) as above:
+        add_modes(folder.name, above, stat.S_IRWXU)
     with opened(folder) as root:
         moved = 0
         todo = [name for name in os.listdir(root) if name != _LOST_AND_FOUND]

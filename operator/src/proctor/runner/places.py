@@ -108,7 +108,8 @@ class AgentPlaces:
     """For ``agent``; ``gateway`` and ``key_file`` are None when no model may be asked.
 
     ``filled``: the workspace is not empty, ``fill`` has made it. ``fetched``: folder of a fetched
-    repository, which is copied into it.
+    repository, which is copied into it. ``gateway_socket``: the way to the gateway where there is
+    no network; ``gateway`` is then a port of this container's own.
     """
 
     orders: Path
@@ -120,6 +121,7 @@ class AgentPlaces:
     fetched: Path | None = None
     in_place: "InPlace | None" = None
     gateway: str | None = None
+    gateway_socket: Path | None = None
     key_file: Path | None = None
     egress: EgressAccess | None = None
 

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from proctor.controller.quantities import amount, doubled, larger
+from proctor.api.quantity import amount, doubled, larger
 
 
 @pytest.mark.parametrize(
@@ -14,6 +14,7 @@ from proctor.controller.quantities import amount, doubled, larger
         pytest.param("250m", Decimal("0.25"), id="milli"),
         pytest.param("1.5Gi", Decimal(3 * 2**29), id="binary"),
         pytest.param("1G", Decimal(10**9), id="decimal"),
+        pytest.param("64Ki", Decimal(2**16), id="binary-thousand"),
     ],
 )
 def test_a_quantity_is_a_number(quantity, expected):
@@ -26,6 +27,7 @@ def test_a_quantity_is_a_number(quantity, expected):
         pytest.param("4Gi", "8Gi", id="binary"),
         pytest.param("500m", "1000m", id="milli"),
         pytest.param("1.5Gi", "3.0Gi", id="fraction"),
+        pytest.param("64Ki", "128Ki", id="binary-thousand"),
     ],
 )
 def test_twice_as_much_keeps_the_unit(quantity, expected):

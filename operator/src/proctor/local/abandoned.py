@@ -1,0 +1,13 @@
+"""Containers of runs whose process is gone, such as by a power cut: they are removed at the start.
+
+The keeper of each container removes it, also when the launcher was killed; this is for the case
+that the keeper was killed as well.
+"""
+
+from proctor.local.engine import Engine
+from proctor.local.start import is_locked
+
+
+def remove_abandoned(engine: Engine) -> None:
+    """Remove our containers whose run's folder no process works in."""
+    engine.remove([name for name, folder in engine.owners().items() if not is_locked(folder)])

@@ -1,0 +1,133 @@
+"""What the containers of a trial see, and where: as in the pod of a cluster (pure).
+
+Hidden orders are a share of ``checks`` only; the agent's key and the gateway's socket are shares of
+``agent`` when it may ask models. ``grade`` has no container: it runs nothing that an agent left.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from proctor.api.quantity import amount
+from proctor.local.engine import Container, Share
+from proctor.local.places import TrialPlaces
+from proctor.planning.model import Cell
+
+GATEWAY_URL = "http://127.0.0.1:61118"
+"""Of the gateway in each container: a port of its own 127.0.0.1, which is all of its network."""
+
+GATEWAY_SOCKET = "/var/run/proctor/gateway.sock"
+HOME = "/home/agent"
+FETCHED = "/fetched"
+
+_RUNNER = ("/proctor/bin/python3", "-m", "proctor.runner")
+_FROZEN = "/frozen"
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What all containers of a run share.
+
+    Args:
+        runner: Folder of the runner's bundle.
+        socket: That leads to the gateway.
+        folder: Of the run.
+    """
+
+    runner: Path
+    socket: Path
+    folder: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Confined:
+    """The container of one phase, but for its arguments."""
+
+    name: str
+    cell: Cell
+    ground: Ground
+    shares: tuple[Share, ...]
+    folder: Path
+
+    def container(
+        self, phase: str, arguments: Sequence[str], variables: Mapping[str, str]
+    ) -> Container:
+        """The container, for an engine."""
+        resources = self.cell.resources
+        assert self.cell.image is not None
+        assert resources.cpu is not None
+        assert resources.memory is not None
+        return Container(
+            name=self.name,
+            image=self.cell.image,
+            command=(*_RUNNER, phase, *arguments),
+            shares=self.shares,
+            folder=self.folder,
+            owner=self.ground.folder,
+            cpus=f"{amount(resources.cpu):f}",
+            memory_bytes=int(amount(resources.memory)),
+            variables=variables,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """Where a phase finds what lies at our places; without shares it runs among them."""
+
+    shares: tuple[Share, ...] = field(default=())
+
+    def __call__(self, path: Path) -> str:
+        """The path, as the phase has to be told."""
+        if not self.shares:
+            return str(path)
+        return next(share.target for share in self.shares if share.source == path)
+
+
+Shares = Callable[[TrialPlaces, Cell, Ground], tuple[Share, ...]]
+
+
+def passed(places: TrialPlaces, cell: Cell) -> tuple[tuple[Path, str], ...]:
+    """Folders besides the workspace that pass from agent to checks, and where they are seen."""
+    persisted = ((places.persisted(index), path) for index, path in enumerate(cell.persist))
+    return ((places.home, HOME), *persisted)
+
+
+def fill_shares(places: TrialPlaces, cell: Cell, ground: Ground) -> tuple[Share, ...]:
+    """The workspace lies beside the image's folder, which it covers from then on."""
+    return (Share(ground.runner, "/proctor"), Share(places.workspace, "/fill", writable=True))
+
+
+def agent_shares(places: TrialPlaces, cell: Cell, ground: Ground) -> tuple[Share, ...]:
+    """What the agent has, and its runner."""
+    shares = [
+        Share(ground.runner, "/proctor"),
+        Share(places.orders("agent"), "/proctor-orders/agent/orders.json"),
+        Share(places.workspace, cell.workspace, writable=True),
+        *(Share(path, target, writable=True) for path, target in passed(places, cell)),
+        Share(places.evidence("agent"), "/evidence/agent", writable=True),
+        Share(places.temporary, "/tmp", writable=True),
+    ]
+    if cell.agent_asks_models:
+        shares += [
+            Share(places.key, "/var/run/proctor/agent/token"),
+            Share(ground.socket, GATEWAY_SOCKET),
+        ]
+    return tuple(shares)
+
+
+def checks_shares(places: TrialPlaces, cell: Cell, ground: Ground) -> tuple[Share, ...]:
+    """What checks have: copies to work in, and what the agent left to copy from."""
+    frozen = [
+        Share(places.frozen / path.name, f"{_FROZEN}/{path.name}")
+        for path in (places.workspace, *(path for path, _ in passed(places, cell)))
+    ]
+    return (
+        Share(ground.runner, "/proctor"),
+        Share(places.orders("checks"), "/proctor-orders/checks/orders.json"),
+        *frozen,
+        Share(places.workspace, cell.workspace, writable=True),
+        *(Share(path, target, writable=True) for path, target in passed(places, cell)),
+        Share(places.evidence("checks"), "/evidence/checks", writable=True),
+        Share(places.scratch, "/scratch", writable=True),
+        Share(places.temporary, "/tmp", writable=True),
+    )

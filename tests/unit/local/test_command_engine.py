@@ -1,0 +1,139 @@
+"""What an engine's command is told; that podman obeys is in the contract and `tests/containers`."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from proctor.local.command_engine import create_words, find_engine, require_limits
+from proctor.local.engine import Container, EngineError, Share
+from proctor.local.environment import engine_environment
+
+
+def words(tmp_path, engine="podman", uid=1000, gid=100, **changes):
+    fields = {
+        "name": "proctor-1",
+        "image": "a/b:1",
+        "command": ("/proctor/bin/python3", "-m", "proctor.runner"),
+        "shares": (),
+        "folder": tmp_path,
+        "owner": tmp_path,
+        "cpus": "0.5",
+        "memory_bytes": 64 << 20,
+    }
+    return create_words(Container(**{**fields, **changes}), engine, uid, gid)
+
+
+@pytest.mark.parametrize("engine", ["podman", "docker"])
+def test_a_container_has_no_network_no_rights_and_no_more_than_its_limits(tmp_path, engine):
+    told = words(tmp_path, engine)
+    for word in (
+        "--pull=never",
+        "--network=none",
+        "--cap-drop=ALL",
+        "--security-opt=no-new-privileges",
+        "--memory=67108864",
+        "--memory-swap=67108864",
+        "--cpus=0.5",
+        "--pids-limit=2048",
+    ):
+        assert word in told
+
+
+def test_program_and_arguments_take_the_place_of_the_images(tmp_path):
+    told = words(tmp_path)
+    assert told[-4:] == ("--entrypoint=/proctor/bin/python3", "a/b:1", "-m", "proctor.runner")
+
+
+@pytest.mark.parametrize(
+    ("engine", "uid", "user", "keeps_id"),
+    [
+        pytest.param("podman", 0, "64000:64000", False, id="root"),
+        pytest.param("podman", 1000, "1000:100", True, id="podman-without-root"),
+        pytest.param("docker", 1000, "1000:100", False, id="docker"),
+    ],
+)
+def test_user_is_never_root_and_files_are_ours(tmp_path, engine, uid, user, keeps_id):
+    told = words(tmp_path, engine, uid)
+    assert f"--user={user}" in told
+    assert ("--userns=keep-id" in told) == keeps_id
+
+
+def test_values_of_variables_are_not_on_the_command_line(tmp_path):
+    told = words(tmp_path, variables={"PROCTOR_SECRET_TOKEN": "secret"})
+    assert "--env=PROCTOR_SECRET_TOKEN" in told
+    assert not [word for word in told if "secret" in word]
+
+
+def test_shares_are_read_only_unless_they_say_so(tmp_path):
+    shares = (Share(tmp_path / "a,b", "/a"), Share(tmp_path / "c", "/c", writable=True))
+    told = words(tmp_path, shares=shares)
+    assert f'--mount=type=bind,"source={tmp_path}/a,b",target=/a,readonly' in told
+    assert f"--mount=type=bind,source={tmp_path}/c,target=/c" in told
+
+
+def test_system_calls_are_those_of_a_pod_with_every_engine(tmp_path):
+    (option,) = [word for word in words(tmp_path) if "seccomp=" in word]
+    profile = json.loads(Path(option.partition("seccomp=")[2]).read_text())
+    assert profile["defaultAction"] == "SCMP_ACT_ERRNO"
+    allowed = {
+        name
+        for rule in profile["syscalls"]
+        if rule["action"] == "SCMP_ACT_ALLOW" and not rule.get("args")
+        for name in rule["names"]
+    }
+    assert not allowed & {
+        "unshare",
+        "setns",
+        "mount",
+        "keyctl",
+        "add_key",
+        "bpf",
+        "clone",
+        "clone3",
+    }
+
+
+def test_proxies_of_our_environment_are_not_handed_on(tmp_path):
+    assert "--http-proxy=false" in words(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "named"),
+    [pytest.param(None, "podman or docker", id="any"), pytest.param("docker", "docker", id="one")],
+)
+def test_an_engine_that_is_not_installed_is_named_with_the_remedy(tmp_path, wanted, named):
+    with pytest.raises(EngineError, match=f"needs {named}, which is not on PATH: install it"):
+        find_engine(wanted, {"PATH": str(tmp_path)})
+
+
+def test_an_engine_that_does_not_answer_says_what_is_wrong(tmp_path):
+    program = tmp_path / "docker"
+    program.write_text("#!/bin/sh\necho Cannot connect to the daemon >&2\nexit 1\n")
+    program.chmod(0o755)
+    with pytest.raises(EngineError, match="docker does not work here: Cannot connect"):
+        find_engine(None, {"PATH": str(tmp_path)})
+
+
+def test_podman_without_root_needs_cgroups_that_keep_limits(tmp_path):
+    require_limits("podman", 0, tmp_path)
+    require_limits("docker", 1000, tmp_path)
+    with pytest.raises(EngineError, match="keeps no limits"):
+        require_limits("podman", 1000, tmp_path)
+    (tmp_path / "cgroup.controllers").touch()
+    require_limits("podman", 1000, tmp_path)
+
+
+def test_engines_get_what_they_need_and_no_keys():
+    environ = {
+        "PATH": "/bin",
+        "HOME": "/home/me",
+        "XDG_RUNTIME_DIR": "/run/user/1000",
+        "DOCKER_HOST": "unix:///x.sock",
+        "ANTHROPIC_API_KEY": "key",
+        "HTTPS_PROXY": "http://me:password@proxy",
+    }
+    given = engine_environment(environ)
+    assert given.keys() >= {"PATH", "HOME", "XDG_RUNTIME_DIR", "DOCKER_HOST"}
+    assert "key" not in given.values()
+    assert "HTTPS_PROXY" not in given
