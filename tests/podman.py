@@ -116,7 +116,10 @@ def _import_busybox(podman: Podman, folder: Path) -> None:
     (root / "data/file.txt").write_text("of the image\n")
     archive = folder / "root.tar"
     subprocess.run(["tar", "-C", root, "-cf", archive, "."], check=True)
-    podman("import", "--change", "ENV PATH=/bin", archive, BUSYBOX)
+    # images may say how their own program is stopped and watched, and where it keeps data
+    said = ("ENV PATH=/bin", "STOPSIGNAL SIGUSR1", "VOLUME /kept", "USER 1:1")
+    changes = [word for one in said for word in ("--change", one)]
+    podman("import", *changes, archive, BUSYBOX)
     shutil.rmtree(root)
     archive.unlink()
 

@@ -36,6 +36,8 @@ def test_a_container_has_no_network_no_rights_and_no_more_than_its_limits(tmp_pa
         "--memory-swap=67108864",
         "--cpus=0.5",
         "--pids-limit=2048",
+        "--no-healthcheck",
+        "--stop-signal=SIGTERM",
     ):
         assert word in told
 

@@ -251,6 +251,9 @@ def create_words(container: Container, engine: str, uid: int, gid: int) -> tuple
         f"--memory={container.memory_bytes}",
         f"--memory-swap={container.memory_bytes}",
         "--log-driver=none",
+        # what the image says of these is for its own program
+        "--no-healthcheck",
+        "--stop-signal=SIGTERM",
         "--workdir=/",
         f"--label={FOLDER_LABEL}={container.owner}",
         *(f"--mount={_mount(share)}" for share in container.shares),
