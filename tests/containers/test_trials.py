@@ -1,5 +1,11 @@
 """What a trial in a container sees, what it leaves, and how its ends are told."""
 
+import asyncio
+
+from builders_egress import a_pass
+from builders_git import a_git_proxy
+from git_server import a_repository, certificate, serving
+
 PASSED = [{"type": "file_exists", "path": "made.txt"}]
 
 
@@ -113,3 +119,24 @@ def test_one_that_cannot_start_is_a_configuration_error(proctor):
     trial = proctor.trial(proctor.manifest("true", PASSED, sandbox=sandbox))
     assert trial["score"] is None
     assert "RunnerCannotStart" in trial["reason"]
+
+
+async def test_workspace_is_a_repository(proctor, tmp_path, monkeypatch):
+    commit = a_repository(tmp_path / "repositories" / "shop", {"src/app.py": "print('shop')\n"})
+    criteria = [
+        {"type": "file_contains", "path": "src/app.py", "includes": ["shop", "changed"]},
+        {"type": "run_command", "command": "test -d .git && grep -q changed src/app.py"},
+    ]
+    manifest = proctor.manifest(
+        "echo '# changed' >> src/app.py",
+        criteria,
+        workspace={"git": {"url": "https://git.test/shop", "commit": commit}},
+    )
+    pair = certificate(tmp_path, "git.test")
+    with serving(tmp_path / "repositories", pair) as server:
+        async with a_git_proxy(server.port) as proxy:
+            monkeypatch.setenv("https_proxy", f"http://proctor:{a_pass('git.test')}@{proxy}")
+            monkeypatch.setenv("no_proxy", "")
+            monkeypatch.setenv("GIT_SSL_CAINFO", str(pair[0]))
+            trial = await asyncio.to_thread(proctor.trial, manifest)
+    assert (trial["outcome"], trial["score"]) == ("Passed", "1"), trial
