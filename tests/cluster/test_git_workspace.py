@@ -20,9 +20,11 @@ SECRET = "shop-reader"
 LOOK = """
 import os, socket, sys
 
+LEFT_OUT = ("/dev", "/proc", "/sys", "/usr")  # devices block; /usr is the image's alone
+
 def walk(root):
     for folder, folders, files in os.walk(root):
-        folders[:] = [one for one in folders if os.path.join(folder, one) not in ("/proc", "/sys")]
+        folders[:] = [one for one in folders if os.path.join(folder, one) not in LEFT_OUT]
         yield from (os.path.join(folder, one) for one in files)
 
 def processes():

@@ -17,7 +17,7 @@ from proctor.api.egress_pass import read_pass
 from proctor.api.report import EXIT_GIT_REFUSED, EXIT_GIT_UNREACHABLE
 from proctor.controller.cluster import NETWORK_POLICIES, SERVICES
 from proctor.runner.arguments import parse_arguments
-from proctor.runner.places import GitSource
+from proctor.runner.fetch_places import GitSource
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 GIT = {"url": "https://git.test:8443/acme/shop.git", "commit": COMMIT}

@@ -5,10 +5,10 @@ from dulwich.object_format import SHA1
 from dulwich.objects import Blob, Commit, Tag, Tree
 from dulwich.pack import write_pack_objects
 
+from proctor.runner.fetch_places import GitSource
 from proctor.runner.git_checkout import Limits, check_out
 from proctor.runner.git_errors import GitRefusedError, GitUnreachableError
 from proctor.runner.git_pack import open_pack
-from proctor.runner.places import GitSource
 
 FILE, LINK, FOLDER = 0o100644, 0o120000, 0o040000
 

@@ -12,8 +12,8 @@ from proctor.runner.arguments import Places, parse_arguments
 from proctor.runner.places import (
     AgentPlaces,
     ChecksPlaces,
-    FetchPlaces,
     FillPlaces,
+    GradePlaces,
     LoopPlaces,
     NotStartedError,
     StagePlaces,
@@ -50,10 +50,6 @@ def _run(places: Places) -> int:
         from proctor.runner.fill import run_fill
 
         run_fill(places)
-    elif isinstance(places, FetchPlaces):
-        from proctor.runner.fetching import fetch
-
-        fetch(places)
     elif isinstance(places, LoopPlaces):
         from proctor.runner.loop import run_loop
 
@@ -62,10 +58,14 @@ def _run(places: Places) -> int:
         from proctor.runner.stage import run_stage
 
         run_stage(places)
-    else:
+    elif isinstance(places, GradePlaces):
         from proctor.runner.grade import run_grade
 
         run_grade(places)
+    else:
+        from proctor.runner.fetching import fetch
+
+        fetch(places)
     return 0
 
 

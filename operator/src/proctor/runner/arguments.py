@@ -4,6 +4,7 @@ import argparse
 import functools
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 from proctor.api.orders import TrialRef
 from proctor.runner.places import (
@@ -11,9 +12,7 @@ from proctor.runner.places import (
     AgentPlaces,
     ChecksPlaces,
     EgressAccess,
-    FetchPlaces,
     FillPlaces,
-    GitSource,
     GradePlaces,
     InPlace,
     LoopPlaces,
@@ -22,8 +21,11 @@ from proctor.runner.places import (
     StagePlaces,
 )
 
-Places = (
-    StagePlaces | FetchPlaces | FillPlaces | LoopPlaces | AgentPlaces | ChecksPlaces | GradePlaces
+if TYPE_CHECKING:
+    from proctor.runner.fetch_places import FetchPlaces
+
+Places: TypeAlias = (
+    "StagePlaces | FetchPlaces | FillPlaces | LoopPlaces | AgentPlaces | ChecksPlaces | GradePlaces"
 )
 
 
@@ -65,7 +67,9 @@ def _add_git(parser: argparse.ArgumentParser, *, required: bool) -> None:
     _add_egress(parser)
 
 
-def _fetch(parsed: argparse.Namespace) -> FetchPlaces:
+def _fetch(parsed: argparse.Namespace) -> "FetchPlaces":
+    from proctor.runner.fetch_places import FetchPlaces, GitSource  # only where one is fetched
+
     source = GitSource(parsed.git, parsed.commit, parsed.git_path)
     return FetchPlaces(source, parsed.fetch_to, parsed.libraries, _egress(parsed))
 

@@ -18,10 +18,11 @@ from proctor.api.git import (
 )
 from proctor.api.redaction import secrets_of
 from proctor.runner.egress import proxy_url
+from proctor.runner.fetch_places import FetchPlaces
 from proctor.runner.fetched import TREE, write_notes
 from proctor.runner.folders import wipe
 from proctor.runner.git_errors import GitRefusedError, GitUnreachableError
-from proctor.runner.places import EgressAccess, FetchPlaces
+from proctor.runner.places import EgressAccess
 from proctor.runner.stopping import exit_on_signals
 
 if TYPE_CHECKING:

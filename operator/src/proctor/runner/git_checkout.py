@@ -21,10 +21,10 @@ from dulwich.index import (
 from dulwich.objects import Blob, Commit, ObjectID, Tag, Tree, parse_tree
 from dulwich.pack import Pack, SHA1Writer
 
+from proctor.runner.fetch_places import GitSource
 from proctor.runner.folders import create_file, opened
 from proctor.runner.git_errors import GitRefusedError, GitUnreachableError
 from proctor.runner.git_pack import BROKEN
-from proctor.runner.places import GitSource
 
 MOST_NOTES = 20
 _LFS = b"version https://git-lfs.github.com/spec/"

@@ -19,8 +19,8 @@ from dulwich.refs import Ref
 from urllib3.exceptions import HTTPError
 from urllib3.util import Retry, Timeout, make_headers, parse_url
 
+from proctor.runner.fetch_places import GitSource
 from proctor.runner.git_errors import GitRefusedError, GitUnreachableError
-from proctor.runner.places import GitSource
 
 MOST_PACK_BYTES = 256 << 20
 FETCH_SECONDS = 240.0

@@ -3,11 +3,14 @@
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from proctor.api.errors import PlatformError
 from proctor.api.orders import ORDERS_VERSION, TrialRef
 from proctor.api.report import EXIT_NOT_STARTED
+
+if TYPE_CHECKING:
+    from proctor.runner.fetch_places import FetchPlaces
 
 Address = tuple[str, int]
 """Host and port."""
@@ -48,36 +51,6 @@ class EgressAccess:
 
 
 @dataclass(frozen=True, slots=True)
-class GitSource:
-    """One commit of a repository.
-
-    Args:
-        commit: Its full id.
-        path: The only folder of it that is laid down; None: all of it, as a repository.
-    """
-
-    url: str
-    commit: str
-    path: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class FetchPlaces:
-    """For ``fetch``, and for ``stage`` when it fetches.
-
-    Args:
-        target: Emptied first; ``tree`` and ``notes.json`` are made in it.
-        libraries: Folder with what only the fetching imports; None: it is installed.
-        egress: None: the network is reached directly.
-    """
-
-    source: GitSource
-    target: Path
-    libraries: Path | None = None
-    egress: EgressAccess | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class StagePlaces:
     """For ``stage``.
 
@@ -92,7 +65,7 @@ class StagePlaces:
     source: Path | None = None
     proof: Proof | None = None
     finding: Path | None = None
-    fetch: FetchPlaces | None = None
+    fetch: "FetchPlaces | None" = None
 
 
 @dataclass(frozen=True, slots=True)
