@@ -74,7 +74,7 @@ print(answer.decode())
 print("PLANTED", flush=True)
 time.sleep(60)
 """.replace("PLANTED", PLANTED)
-"""Stays for a minute, in which it is searched; so do the check and, in a pattern, the grader."""
+"""Stays for a minute, in which it is searched; check and, in patterns, grader stay longer."""
 
 SPEC = {
     "suite": PLANTED,  # stands in metrics
@@ -89,17 +89,17 @@ SPEC = {
                 {"type": "file_exists", "path": "answer.txt"},
                 {
                     "type": "run_command",
-                    "command": 'sleep 60; test -s "$REFERENCE_DIR/hidden.txt"',
-                    "timeoutSeconds": 90,
+                    "command": 'sleep 90; test -s "$REFERENCE_DIR/hidden.txt"',
+                    "timeoutSeconds": 120,
                 },
                 *(
                     {"type": "file_matches_regex", "path": "answer.txt", "weight": 0, "pattern": p}
-                    for p in ("^(a+)+$", "^(a|aa)+$")
+                    for p in ("^(a+)+$", "^(a|aa)+$", "^(a|a?)+$")
                 ),
             ],
         }
     ],
-    "limits": {"taskTimeoutSeconds": 120, "gradeTimeoutSeconds": 200},
+    "limits": {"taskTimeoutSeconds": 120, "gradeTimeoutSeconds": 300},
     "sandbox": {**SMALL, "artifacts": {"paths": ["**"], "maxMiB": 1}},
 }
 RESTRICTED = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]},
@@ -245,7 +245,8 @@ def finds(kube, provider, planter, planted_event, search):
     for phase in ("agent", "checks", "grade"):
         kube.pod_running("canary", phase)
         found[phase] = search()
-    found["ended"] = search("--ended")
+        if phase == "checks":
+            found["ended"] = search("--ended")
     kube.finished("canary")
     found["over"] = search()
     found["ended, over"] = search("--ended")
@@ -272,7 +273,7 @@ def test_what_ended_containers_left_was_searched(finds):
         assert [where for name, where in planted if name == "node"]
         assert all(where.endswith("/tmp/layer") for name, where in planted if name == "node")
     kept = [where for name, where, canary in finds["ended"] if canary == "planted"]
-    assert any("/workspace/agent.py" in where for where in kept), kept
+    assert any(where.endswith("/workspace/agent.py") for where in kept), kept
 
 
 def test_the_key_is_in_the_gateway_and_nowhere_else(kube, finds):
@@ -280,9 +281,6 @@ def test_the_key_is_in_the_gateway_and_nowhere_else(kube, finds):
     assert trial["status"]["modelCalls"] == 1, trial["status"]
     assert trial["status"]["outcome"] == "Passed", trial["status"]
     assert {container for _, container in of(finds, "key")} - {"provider"} == {"gateway"}
-    secrets = {where.split("/kubernetes.io~")[1].split("/")[0] for container, where, canary
-               in finds["ended"] if canary == "key"}  # fmt: skip
-    assert secrets == {"secret"}
 
 
 def test_the_hidden_text_is_where_it_is_planned_and_checked_and_nowhere_else(finds):
@@ -344,9 +342,7 @@ def test_no_log_and_no_metric_holds_them(kube, system, finds):
     assert any("grade" in text for text in texts.values())
     held = {name: {place for place, text in texts.items() if text_of in text}
             for name, text_of in CANARIES.items()}  # fmt: skip
-    (pod,) = kube.list("pods", "--selector=proctor.dev/run=canary")
-    agent = pod["metadata"]["name"]
-    assert held["planted"] >= {"metrics of operator", "log of planter", f"log of {agent}"}
+    assert held["planted"] >= {"metrics of operator", "log of planter"}
     assert (held["key"], held["hidden"]) == (set(), set())
     assert any(place.startswith("log of proctor-egress") for place in texts)
 
