@@ -32,7 +32,8 @@ pytestmark = [
 DATABASE_ADDRESS = "198.18.0.20"
 PASSWORD = "of-the-index"
 STOPPED, SILENT, NO_BUCKET = "database-stopped", "database-silent", "bucket-away"
-DROP = ("INPUT", "--destination", DATABASE_ADDRESS, "--jump", "DROP")
+# Not in the table filter: a network that enforces policies accepts what pods send before that.
+DROP = ("PREROUTING", "--table", "mangle", "--destination", DATABASE_ADDRESS, "--jump", "DROP")
 EMPTIED = {
     "dropped": (
         "postgres", "DROP DATABASE records WITH (FORCE)", "CREATE DATABASE records OWNER proctor",
