@@ -148,6 +148,28 @@ def test_hidden_folders_are_not_looked_at(tmp_path):
     assert found(write(tmp_path, a=a_run())) == []
 
 
+def test_a_folder_that_is_only_linked_is_not_left_out_without_a_word(tmp_path):
+    (tmp_path / "shared").mkdir()
+    suite = tmp_path / "suite"
+    suite.mkdir()
+    (suite / "more").symlink_to(tmp_path / "shared")
+    sources = read_sources([write(suite, a=a_run())])
+    assert [str(warning) for warning in sources.warnings] == [
+        f"{suite / 'more'}: PATH: is a symbolic link to a folder, in which no task is looked for "
+        "(name it as a PATH of its own)"
+    ]
+
+
+def test_a_linked_folder_that_a_task_takes_along_is_no_surprise(tmp_path):
+    (tmp_path / "shared").mkdir()
+    suite = tmp_path / "suite"
+    suite.mkdir()
+    (suite / "start").symlink_to(tmp_path / "shared")
+    template = "sandbox: {template_sources: [{type: template_dir, path: start}]}"
+    sources = read_sources([write(suite, task=a_task("t") + template)])
+    assert (sources.problems, sources.warnings) == ([], [])
+
+
 @pytest.mark.parametrize(
     ("name", "problem"),
     [

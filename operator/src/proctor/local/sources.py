@@ -5,7 +5,7 @@ a suite never becomes smaller without a word.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -43,6 +43,7 @@ class Sources:
     most_tasks: int = MAX_INLINE_TASKS
     _tasks: list[CoderTask] = field(default_factory=list)
     _foreign: list[tuple[Path, Sequence[Problem]]] = field(default_factory=list)
+    _links: list[Path] = field(default_factory=list)
     _used: set[Path] = field(default_factory=set)
     _read: set[Path] = field(default_factory=set)
 
@@ -101,11 +102,25 @@ class Sources:
         else:
             self._refuse(path, "is empty", "write a document, or remove the file")
 
+    def meet_links(self, links: Iterable[Path]) -> None:
+        """Links to folders, below which no manifest is looked for."""
+        if self.packed_below is None:
+            self._links += links
+            return
+        for link in links:
+            text = "is a symbolic link to a folder"
+            self.problems.append(Problem("PATH", text, "put the folder there", file=str(link)))
+
     def finish(self, name: str) -> None:
         """Settle what only all files together can tell; Coder Eval tasks become one run."""
         for path, problems in self._foreign:
             if not self._is_material(path):
                 self.problems += problems
+        for link in self._links:
+            if not self._is_material(link):
+                text = "is a symbolic link to a folder, in which no task is looked for"
+                remedy = "name it as a PATH of its own"
+                self.warnings.append(Problem("PATH", text, remedy, file=str(link)))
         if self._tasks:
             self._add_coder_eval(name)
 
@@ -152,9 +167,7 @@ def _read_folder(folder: Path, sources: Sources) -> None:
         text = f"cannot be read: {error.strerror}"
         sources.problems.append(Problem("PATH", text, "check the path", file=str(folder)))
         return
-    for link in () if sources.packed_below is None else linked_folders(folder):
-        text = "is a symbolic link to a folder"
-        sources.problems.append(Problem("PATH", text, "put the folder there", file=str(link)))
+    sources.meet_links(linked_folders(folder))
     if not files:
         problem = Problem("PATH", "holds no YAML file", "check the path", file=str(folder))
         sources.problems.append(problem)
