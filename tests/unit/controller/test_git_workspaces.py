@@ -117,7 +117,7 @@ async def test_an_agents_own_pass_does_not_name_the_repositorys_host(world):
     notes, at = pod["metadata"]["annotations"], world.now().timestamp()
     assert read_pass(notes["proctor.dev/egress-pass"], SIGNED, at).hosts == ("pypi.org",)
     assert read_pass(notes["proctor.dev/fetch-pass"], SIGNED, at).hosts == ("git.test:8443",)
-    assert set(mounted(pod, "egress-pass")) == {"agent", "checks"}
+    assert set(mounted(pod, "egress-pass")) == {"agent", "checks", "grade"}
 
 
 async def test_such_a_pod_reaches_the_proxy_besides_what_its_mode_opens(world):

@@ -52,7 +52,9 @@ class Trials:
         secrets = {name: self.secrets[name] for name in cell.secret_env}
         fetched = None if cell.git is None else self.fetched[cell.git]
         trial_places = self.places.trial(trial)
-        return Attempt(ref, cell, trial_places, secrets, fetched, self.ground)
+        return Attempt(
+            ref, cell, trial_places, secrets=secrets, fetched=fetched, ground=self.ground
+        )
 
 
 class LocalLauncher:
