@@ -284,10 +284,15 @@ def test_the_key_is_in_the_gateway_and_nowhere_else(kube, finds):
 
 
 def test_the_hidden_text_is_where_it_is_planned_and_checked_and_nowhere_else(finds):
-    found = of(finds, "hidden")
+    ran = {phase: rows for phase, rows in finds.items() if not phase.startswith("ended")}
+    found = of(ran, "hidden")
     assert {container for _, container in found} <= {"operator", "checks", "grade"}
     assert ("checks", "checks") in found
     assert not {pair for pair in found if pair[0] == "agent" and pair[1] != "operator"}
+    left = [where for name, where, canary in finds["ended"] if canary == "hidden"]
+    volumes = {where.split("/")[4] if where.startswith("volumes/") else where for where in left}
+    assert volumes <= {"checks-orders", "grade-orders", "checks-scratch"}
+    assert "checks-orders" in volumes
 
 
 def test_no_object_but_the_secret_and_the_hidden_parts_holds_them(kube, finds):
