@@ -266,9 +266,16 @@ def test_cassettes_lie_on_a_claim_and_traces_go_to_a_collector():
     assert target == TraceTarget("http://c:4318/v1/traces", {"x-api-key": "v"})
 
 
-def test_a_service_monitor_finds_both_processes():
-    monitors = of_kind(render({"serviceMonitor": {"enabled": True}}), "ServiceMonitor")
+def test_a_service_monitor_finds_each_process_at_a_port_that_its_service_has():
+    documents = render({"serviceMonitor": {"enabled": True}})
+    monitors, services = of_kind(documents, "ServiceMonitor"), of_kind(documents, "Service")
     assert monitors.keys() == {"proctor-gateway", "proctor-operator", "proctor-results"}
+    for monitor in monitors.values():
+        wanted = monitor["spec"]["selector"]["matchLabels"].items()
+        (endpoint,) = monitor["spec"]["endpoints"]
+        found = [one for one in services.values() if wanted <= one["metadata"]["labels"].items()]
+        ports = {port["name"] for one in found for port in one["spec"]["ports"]}
+        assert endpoint["port"] in ports
 
 
 def results_config(values=None):
