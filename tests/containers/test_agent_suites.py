@@ -10,12 +10,20 @@ from containers.listening import listening
 TESTS = Path(__file__).parents[1]
 NOT_HERE = {
     "full_disk": "the disk of a container has no limit here",
+    "use_the_key_in_checks": "checks of a container reach no gateway at all",
     "find_tokens": "the gateway's key is random here, and no token with an audience",
 }
 """Attack: why it does not apply."""
 
-HONEST = load(TESTS / "honest" / "agents")
-ATTACKS = [agent for agent in load(TESTS / "attacks" / "agents") if agent.name not in NOT_HERE]
+
+def applies(agent):
+    """Not what a container refuses (root, checks in place), nor what needs a cluster."""
+    sandbox = (agent.task or {}).get("sandbox", {})
+    return not agent.group and "checks" not in sandbox and agent.name not in NOT_HERE
+
+
+HONEST = [agent for agent in load(TESTS / "honest" / "agents") if applies(agent)]
+ATTACKS = [agent for agent in load(TESTS / "attacks" / "agents") if applies(agent)]
 NETWORK = [agent for agent in ATTACKS if agent.enforced]
 (KNOWS,) = (agent for agent in HONEST if agent.name == "knows")
 

@@ -34,4 +34,4 @@ if os.fork() == 0:
     for number in range(12):
         threading.Thread(target=flood, args=(number,)).start()
 else:
-    time.sleep(8)
+    time.sleep(8)  # the child floods meanwhile

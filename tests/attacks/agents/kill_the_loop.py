@@ -20,4 +20,4 @@ for _ in range(400):
     connection.setblocking(False)
     connection.connect_ex(("127.0.0.1", 61117))
     held.append(connection)
-time.sleep(5)
+time.sleep(5)  # with its queue full

@@ -106,7 +106,9 @@ class Workspace(Files):
 
     image: Annotated[
         ImageFolder | None,
-        Field(description="A folder of the task's image, copied first. Needs a cluster."),
+        Field(
+            description="A folder of the task's image, copied first. Needs a cluster or `proctor run --container`."
+        ),
     ] = None
     git: Annotated[
         GitRepository | None,

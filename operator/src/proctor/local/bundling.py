@@ -111,7 +111,9 @@ def _require_readable(bundle: Bundle, path: Path, count: int) -> None:
     """Refuse what the cluster would refuse, before it is sent."""
     if bundle.size_bytes > MAX_BUNDLE_BYTES:
         message = f"{count} tasks with their files are {bundle.size_bytes} bytes"
-        remedy = f"push at most {MAX_BUNDLE_BYTES} at a time, or lay large files into images"
+        remedy = (
+            f"push at most {MAX_BUNDLE_BYTES >> 20} MiB at a time, or lay large files into images"
+        )
         raise SpecError([Problem("tasks", message, remedy, file=str(path))])
     unpacked(bundle.parts[VISIBLE_PART], bundle.parts[HIDDEN_PART], "bundle")
 

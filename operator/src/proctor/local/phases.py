@@ -28,7 +28,7 @@ class PhaseOrder:
     """One phase to run.
 
     Args:
-        name: ``agent``, ``checks`` or ``grade``.
+        name: Of the runner's phase, such as ``agent``.
         arguments: What follows the name on the runner's command line.
         folder: Where it is started; nothing of the agent's lies there.
         log: File for its standard output and error.

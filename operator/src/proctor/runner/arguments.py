@@ -70,6 +70,8 @@ def _add_git(parser: argparse.ArgumentParser, *, required: bool) -> None:
 def _fetch(parsed: argparse.Namespace) -> "FetchPlaces":
     from proctor.runner.fetch_places import FetchPlaces, GitSource  # only where one is fetched
 
+    if not (parsed.commit and parsed.fetch_to):
+        raise SystemExit("proctor.runner: --git needs --commit and --fetch-to")
     source = GitSource(parsed.git, parsed.commit, parsed.git_path)
     return FetchPlaces(source, parsed.fetch_to, parsed.libraries, _egress(parsed))
 
@@ -77,7 +79,7 @@ def _fetch(parsed: argparse.Namespace) -> "FetchPlaces":
 def _stage(parsed: argparse.Namespace) -> StagePlaces:
     reach, shun = parsed.must_reach, parsed.must_not_reach
     proof = Proof(reach, shun, not parsed.only_report) if reach and shun else None
-    fetch = _fetch(parsed) if parsed.git and parsed.commit and parsed.fetch_to else None
+    fetch = _fetch(parsed) if parsed.git else None
     return StagePlaces(parsed.to, parsed.source, proof, parsed.finding, fetch)
 
 

@@ -105,9 +105,7 @@ class Store:
         key = FolderKey.of(folder)
         if hashlib.sha256(manifest).hexdigest() != folder.digest:
             raise BodyError(f"the manifest's digest is not {folder.digest}")
-        made_of = parts_of(
-            read_manifest(manifest, self._limits.parts), folder.digest, len(manifest)
-        )
+        made_of = self._parts_of(manifest, folder.digest)
         size = sum(part.size_bytes for part in made_of)
         if size > self._limits.folder_bytes:
             raise TooLargeError(f"{size} bytes; at most {self._limits.folder_bytes} are taken")
@@ -257,9 +255,7 @@ class Store:
             folder = StoredFolder.model_validate_json(note)
             chunks = [chunk async for chunk in self._objects.read(key.blob(key.digest))]
             manifest = b"".join(chunks)
-            made_of = parts_of(
-                read_manifest(manifest, self._limits.parts), key.digest, len(manifest)
-            )
+            made_of = self._parts_of(manifest, key.digest)
             await self._index.begin(folder, made_of)
         except (MissingObjectError, ValidationError, BodyError, ConflictError):
             return False
