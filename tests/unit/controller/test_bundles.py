@@ -113,6 +113,17 @@ async def test_a_run_that_waits_can_be_cancelled(world):
     assert "the run was cancelled" in said(world)
 
 
+async def test_a_run_that_has_started_needs_no_results_server_to_be_stopped(accepted):
+    accepted.bundles.failure = "the results server: gone"
+    await accepted.cluster.patch(EVAL_RUNS, NAMESPACE, "run", {"spec": {"suspend": True}})
+    await accepted.later(6)
+    assert accepted.condition("Accepted") == ("True", "Resolved")
+    assert accepted.run()["status"]["state"] == "Suspended"
+    await accepted.cluster.patch(EVAL_RUNS, NAMESPACE, "run", {"spec": {"cancelled": True}})
+    await accepted.later(60)
+    assert accepted.condition("Complete") == ("True", "Cancelled")
+
+
 async def test_a_run_that_has_started_waits_for_a_bundle_that_was_lost(accepted):
     accepted.bundles.lose()
     accepted.restart()

@@ -115,6 +115,17 @@ FAILURES = [
         id="agent-fills-its-disk",
     ),
     pytest.param(
+        a_pod(
+            phase="Failed",
+            reason="Evicted",
+            message='Usage of EmptyDir volume "fetched" exceeds the limit "512Mi".',
+            initContainerStatuses=[running("stage")],
+        ),
+        CONFIG,
+        "Evicted",
+        id="repository-fills-the-disk",
+    ),
+    pytest.param(
         a_pod(phase="Failed", reason="UnexpectedAdmissionError", message="no devices"),
         INFRA,
         "UnexpectedAdmissionError",

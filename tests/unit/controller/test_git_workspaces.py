@@ -120,6 +120,14 @@ async def test_an_agents_own_pass_does_not_name_the_repositorys_host(world):
     assert set(mounted(pod, "egress-pass")) == {"agent", "checks", "grade"}
 
 
+async def test_a_repository_has_room_beside_the_workspace_that_is_made_of_it(world):
+    resources = {"resources": {"ephemeralStorage": "3Gi"}}
+    await world.apply(run_body(sandbox=resources, **spec()))
+    (pod,) = world.pods()
+    (agent,) = [one for one in pod["spec"]["initContainers"] if one["name"] == "agent"]
+    assert agent["resources"]["limits"]["ephemeral-storage"] == "6Gi"
+
+
 async def test_such_a_pod_reaches_the_proxy_besides_what_its_mode_opens(world):
     await world.apply(run_body(**spec()))
     (pod,) = world.pods()

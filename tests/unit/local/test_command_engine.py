@@ -100,6 +100,12 @@ def test_proxies_of_our_environment_are_not_handed_on(tmp_path):
     assert "--http-proxy=false" in words(tmp_path)
 
 
+def test_proxies_of_dockers_own_configuration_are_not_handed_on(tmp_path):
+    told = words(tmp_path, "docker")
+    for name in ("HTTP_PROXY", "https_proxy", "ALL_PROXY", "no_proxy"):
+        assert f"--env={name}=" in told
+
+
 @pytest.mark.parametrize(
     ("wanted", "named"),
     [pytest.param(None, "podman or docker", id="any"), pytest.param("docker", "docker", id="one")],

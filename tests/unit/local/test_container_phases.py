@@ -22,7 +22,7 @@ SANDBOX = {"image": IMAGE, "resources": {"cpu": "250m", "memory": "1.5Gi"}}
 
 
 def confined_attempt(folder, **fields):
-    ground = Ground(folder / "runner", folder / "gateway.sock", folder)
+    ground = Ground(folder / "runner", folder)
     plain = a_local_attempt(folder, **{"sandbox": SANDBOX, "tasks": [CHECKED], **fields})
     return Attempt(plain.ref, plain.cell, plain.places, {"TOKEN": "secret"}, ground=ground)
 

@@ -73,9 +73,10 @@ def test_containers_of_runs_that_nobody_works_in_are_removed(tmp_path):
     for name in ("alive", "dead"):
         (tmp_path / name).mkdir()
         (tmp_path / name / ".lock").touch()
-    folders = {name: tmp_path / name for name in ("alive", "dead", "gone")}
+    (tmp_path / "closed" / ".lock").mkdir(parents=True)  # nobody can tell, as in others' folders
+    folders = {name: tmp_path / name for name in ("alive", "dead", "gone", "closed")}
     engine = FakeEngine(existing=dict(folders))
     with (tmp_path / "alive/.lock").open() as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         remove_abandoned(engine)
-    assert engine.owners() == {"alive": folders["alive"]}
+    assert engine.owners() == {name: folders[name] for name in ("alive", "closed")}

@@ -74,6 +74,19 @@ def test_what_is_no_bundle_is_refused_by_name(visible, hidden, said):
     assert said in str(caught.value)
 
 
+def test_a_bundle_that_would_fill_memory_is_refused_before_it_does():
+    many = b'[{"name":"a","x":[' + b"{}," * 600_000 + b"{}]}]"
+    with pytest.raises(SpecError, match="more than 500000 values"):
+        unpacked(many, b"[{}]", "bundle")
+
+
+def test_marks_in_texts_are_no_values():
+    text = '{"\\\\[' * 600_000
+    visible = json.dumps([{"name": "a", "x": text}]).encode()
+    with pytest.raises(SpecError, match="unknown field"):
+        unpacked(visible, b"[{}]", "bundle")
+
+
 def test_more_tasks_than_a_run_may_have_are_no_bundle():
     many = json.dumps([{}] * 1001).encode()
     with pytest.raises(SpecError, match="push"):

@@ -205,6 +205,12 @@ def test_a_wrong_password_is_refused_and_never_shown(fetch):
     assert "wrong-and-long" not in text
 
 
+def test_a_password_that_http_cannot_carry_is_refused_and_never_shown(fetch):
+    code, text = fetch("/closed/shop", GIT_PASSWORD="five-€-a-month")
+    assert (code, "beyond Latin-1" in text) == (EXIT_GIT_REFUSED, True), text
+    assert "a-month" not in text
+
+
 def test_a_server_that_shows_the_password_shows_it_to_nobody(fetch):
     code, text = fetch("/echo/shop", GIT_PASSWORD="wrong-and-long")
     assert (code, "[redacted:GIT_PASSWORD]" in text) == (EXIT_GIT_REFUSED, True), text

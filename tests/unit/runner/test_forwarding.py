@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from proctor.local.gateway_socket import gateway_socket
+from proctor.local.gateway_socket import MOST_CONNECTIONS, gateway_socket
 from proctor.runner.forwarding import forward
 from proctor.runner.places import NotStartedError
 
@@ -71,3 +71,28 @@ async def test_the_sockets_folder_is_the_users_alone_and_gone_in_the_end(echo):
     async with gateway_socket(echo) as path:
         assert path.parent.stat().st_mode & 0o077 == 0
     assert not path.parent.exists()
+
+
+async def ended(reader, writer):
+    """What comes back when no more is said."""
+    if writer.can_write_eof():
+        writer.write_eof()
+    said = await asyncio.wait_for(reader.read(), 30)
+    writer.close()
+    await writer.wait_closed()
+    return said
+
+
+async def test_an_agent_that_opens_more_than_it_may_takes_nobody_elses_way(echo):
+    async with gateway_socket(echo) as own, gateway_socket(echo) as others:
+        opened = [await asyncio.open_unix_connection(own) for _ in range(MOST_CONNECTIONS)]
+        for _, writer in opened:
+            writer.write(b"x")
+            await writer.drain()
+        refused, writer = await asyncio.open_unix_connection(own)
+        assert await asyncio.wait_for(refused.read(), 30) == b""
+        writer.close()
+        reader, writer = await asyncio.open_unix_connection(others)
+        writer.write(b"hello")
+        assert await ended(reader, writer) == b"hello"
+        assert {await ended(*one) for one in opened} == {b"x"}

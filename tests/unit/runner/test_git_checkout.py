@@ -131,6 +131,15 @@ def test_too_many_files_are_refused(lay):
         lay(tree, inner, HELLO, limits=Limits(files=99))
 
 
+def test_too_many_folders_are_refused(lay):
+    """Folders without a file, ten in each of ten: inodes for nothing."""
+    trees = [a_tree()]
+    for _ in range(3):
+        trees.append(a_tree(*((FOLDER, b"%d" % number, trees[-1]) for number in range(10))))
+    with pytest.raises(GitRefusedError, match="more than 99 folders"):
+        lay(trees[-1], *trees[:-1], limits=Limits(files=99))
+
+
 def test_a_pack_that_lacks_a_file_is_fetched_again(lay):
     with pytest.raises(GitUnreachableError, match="lacks something"):
         lay(a_tree((FILE, b"a", HELLO)))

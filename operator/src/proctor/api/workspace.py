@@ -107,7 +107,8 @@ class Workspace(Files):
     image: Annotated[
         ImageFolder | None,
         Field(
-            description="A folder of the task's image, copied first. Needs a cluster or `proctor run --container`."
+            description="A folder of the task's image, copied first. "
+            "Needs a cluster or `proctor run --container`."
         ),
     ] = None
     git: Annotated[

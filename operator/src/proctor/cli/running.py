@@ -21,6 +21,7 @@ from proctor.local.engine import Engine
 from proctor.local.environment import engine_environment, own_environment
 from proctor.local.exit_code import exit_code
 from proctor.local.gateway import open_gateway
+from proctor.local.gateway_socket import allow_descriptors
 from proctor.local.git_logins import find_logins
 from proctor.local.interrupt import Interrupt
 from proctor.local.loading import load_runs, resumed_run
@@ -95,6 +96,8 @@ def run_paths(request: RunRequest) -> int:
     """Run what the command line asks for; the exit code comes back."""
     runs = _load(request)
     engine, runner = _containers(request, runs)
+    if engine is not None:
+        allow_descriptors()
     if engine is None:
         adopt_orphans()
     hide()  # our environment holds the providers' keys, and agents run as the same user

@@ -127,7 +127,11 @@ def agent(sandbox: Sandbox) -> dict[str, Any]:
         command += _gateway(sandbox, "agent")
         mounts.append(mount("agent-token", "/var/run/proctor/agent", read_only=True))
     _by_proxy(sandbox, command, mounts)
-    own = {**_task(sandbox, AGENT), **_env(sandbox, agent_secret_folders(sandbox.cell.pod))}
+    disk = sandbox.cell.resources.ephemeral_storage
+    # A repository lies there twice: as it was fetched, and as the workspace.
+    fetched = doubled(disk) if disk and sandbox.cell.fetches else None
+    own = _task(sandbox, AGENT, disk=fetched)
+    own |= _env(sandbox, agent_secret_folders(sandbox.cell.pod))
     return {**own, "command": command, "volumeMounts": mounts}
 
 

@@ -93,7 +93,9 @@ def _platform(pod: SeenPod, started: bool) -> Failure | None:
     if pod.reason == "DeadlineExceeded":
         return _deadline(pod, started)
     if pod.reason == "Evicted" and any(sign in pod.message for sign in _OWN_DISK):
-        return Failure(FailureClass.TASK, "Evicted", pod.message, started)
+        # What fills the disk before an agent runs is the task's image, files or repository.
+        failure_class = FailureClass.TASK if started else FailureClass.CONFIG
+        return Failure(failure_class, "Evicted", pod.message, started)
     disruption = pod.conditions.get("DisruptionTarget")
     if disruption and disruption.status == "True":
         message = disruption.message or pod.message

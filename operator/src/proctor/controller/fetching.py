@@ -26,7 +26,7 @@ FETCH_SECONDS = 300
 
 def fetch_words(git: GitRepository, network: NetworkSettings) -> list[str]:
     """Arguments of ``stage``."""
-    below = [] if git.path is None else ["--git-path", literal(git.path)]
+    below = [] if git.path is None else [f"--git-path={literal(git.path)}"]
     return [
         "--git", git.url, "--commit", git.commit, *below,
         "--fetch-to", FETCHED, "--libraries", LIBRARIES,

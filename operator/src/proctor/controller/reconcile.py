@@ -6,7 +6,7 @@ Observe, decide, apply, report. It never looks at the event that brought it here
 import contextlib
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from proctor.api.errors import PlatformError, SpecError
@@ -42,6 +42,7 @@ from proctor.engine.model import Decision, Observed
 from proctor.engine.status import awaiting_status, rejected_status, run_status
 from proctor.metrics.trials import OperatorMetrics
 from proctor.planning.kinds import Kinds
+from proctor.planning.manifest import parse_spec
 
 log = logging.getLogger(__name__)
 
@@ -134,7 +135,12 @@ class Reconciler:
         return known
 
     async def _planned(self, run: SeenRun, memory: RunMemory) -> PlannedRun:
-        if memory.planned is None or memory.generation != run.generation:
+        if memory.planned is not None and run.status.start_time is not None:
+            # What may still change needs no source again, which may be out of reach by now.
+            if memory.generation != run.generation:
+                memory.planned = replace(memory.planned, spec=parse_spec(run.spec))
+                memory.generation = run.generation
+        elif memory.planned is None or memory.generation != run.generation:
             held = await read_config_maps(self.cluster, run, self.now())
             tasks = await read_bundles(self.bundles, run, self.now())
             offered = self.settings.network.egress_modes

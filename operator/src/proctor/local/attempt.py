@@ -36,6 +36,7 @@ from proctor.local.contained import (
 from proctor.local.engine import Share
 from proctor.local.files import remove_tree, write_atomically
 from proctor.local.freezing import freeze, freeze_in_place, guard, renew
+from proctor.local.gateway_socket import gateway_socket
 from proctor.local.phases import PhaseEnd, PhaseOrder, Phases
 from proctor.local.places import TrialPlaces
 from proctor.planning.model import Cell
@@ -117,7 +118,11 @@ async def run_attempt(attempt: Attempt, phases: Phases, gateway: Gateway) -> Tri
     Cancelled, it returns only when none of its processes is left.
     """
     try:
-        return await _run(attempt, phases, gateway)
+        if attempt.ground is None:
+            return await _run(attempt, phases, gateway)
+        async with gateway_socket(gateway.url) as socket:
+            ground = replace(attempt.ground, socket=socket)
+            return await _run(replace(attempt, ground=ground), phases, gateway)
     finally:
         with suppress(OSError):
             remove_tree(attempt.places.private)

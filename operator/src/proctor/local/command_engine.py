@@ -43,11 +43,14 @@ class _Dialect:
     without_root: tuple[str, ...] = ()
 
 
+_PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "FTP_PROXY", "ALL_PROXY", "NO_PROXY")
+
 _DIALECTS = {
     # Podman hands the proxies of our environment to containers, and passwords with them; without
     # root, keep-id makes the container's user us, so that what it writes is ours.
     "podman": _Dialect(("--http-proxy=false",), ("--userns=keep-id",)),
-    "docker": _Dialect(),
+    # Docker does so with those of its own configuration, but for the variables that are set.
+    "docker": _Dialect(tuple(f"--env={name}=" for one in _PROXIES for name in (one, one.lower()))),
 }
 
 

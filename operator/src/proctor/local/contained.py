@@ -26,17 +26,18 @@ _FROZEN = "/frozen"
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What all containers of a run share.
+    """What containers need besides their trial's own.
 
     Args:
         runner: Folder of the runner's bundle.
-        socket: That leads to the gateway.
         folder: Of the run.
+        socket: That leads to the gateway: each attempt's own, so that no agent can use up the way
+            of another one; None: it is not open yet.
     """
 
     runner: Path
-    socket: Path
     folder: Path
+    socket: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +108,7 @@ def agent_shares(places: TrialPlaces, cell: Cell, ground: Ground) -> tuple[Share
         Share(places.evidence("agent"), "/evidence/agent", writable=True),
         Share(places.temporary, "/tmp", writable=True),
     ]
-    if cell.agent_asks_models:
+    if cell.agent_asks_models and ground.socket is not None:
         shares += [
             Share(places.key, "/var/run/proctor/agent/token"),
             Share(ground.socket, GATEWAY_SOCKET),

@@ -1,6 +1,7 @@
 """The way from containers without a network to the gateway: a Unix socket that they are given."""
 
 import asyncio
+import resource
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -8,7 +9,20 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
+MOST_CONNECTIONS = 128
+"""Of one socket at the same time, as many as the runner's own way to it makes; a further one is
+closed. Each takes three descriptors of ours."""
+
+_DESCRIPTORS = 65_536
 _CHUNK = 65_536
+
+
+def allow_descriptors() -> None:
+    """Let this process hold what its agents' connections take, as far as the system allows."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _DESCRIPTORS if hard == resource.RLIM_INFINITY else min(_DESCRIPTORS, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 @asynccontextmanager
@@ -21,7 +35,8 @@ async def gateway_socket(url: str) -> AsyncIterator[Path]:
     host, port = parts.hostname or "", parts.port or 0
     with tempfile.TemporaryDirectory(prefix="proctor-") as folder:
         path = Path(folder) / "gateway.sock"
-        server = await asyncio.start_unix_server(partial(_connect, host, port), path)
+        open_ones = set[asyncio.StreamWriter]()
+        server = await asyncio.start_unix_server(partial(_connect, host, port, open_ones), path)
         try:
             yield path
         finally:
@@ -29,6 +44,23 @@ async def gateway_socket(url: str) -> AsyncIterator[Path]:
 
 
 async def _connect(
+    host: str,
+    port: int,
+    open_ones: set[asyncio.StreamWriter],
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+) -> None:
+    if len(open_ones) >= MOST_CONNECTIONS:
+        writer.close()
+        return
+    open_ones.add(writer)
+    try:
+        await _join(host, port, reader, writer)
+    finally:
+        open_ones.discard(writer)
+
+
+async def _join(
     host: str, port: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 ) -> None:
     try:

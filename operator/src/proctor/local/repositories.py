@@ -47,7 +47,7 @@ async def _fetch(
     login: Mapping[str, str],
 ) -> None:
     await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
-    below = () if repository.path is None else ("--git-path", repository.path)
+    below = () if repository.path is None else (f"--git-path={repository.path}",)
     order = PhaseOrder(
         name="fetch",
         arguments=(

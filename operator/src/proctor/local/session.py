@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,7 +11,6 @@ from proctor.api.workspace import GitRepository
 from proctor.local.attempt import Gateway
 from proctor.local.contained import Ground
 from proctor.local.folder import RunFolder
-from proctor.local.gateway_socket import gateway_socket
 from proctor.local.git_logins import Logins
 from proctor.local.interrupt import Interrupt, catching_signals
 from proctor.local.launcher import LocalLauncher, Trials
@@ -105,12 +104,8 @@ class Session:
     ) -> RunFile:
         if interrupt.requested:
             loop.cancel()
-        async with AsyncExitStack() as stack:
-            gateway = await stack.enter_async_context(self.open_gateway(run, folder))
-            ground = None
-            if self.runner is not None:
-                socket = await stack.enter_async_context(gateway_socket(gateway.url))
-                ground = Ground(self.runner, socket, folder.places.folder)
+        ground = None if self.runner is None else Ground(self.runner, folder.places.folder)
+        async with self.open_gateway(run, folder) as gateway:
             trials = Trials(
                 run=run.name,
                 places=folder.places,

@@ -78,14 +78,17 @@ def locked(folder: RunFolder) -> Iterator[None]:
 
 
 def is_locked(folder: Path) -> bool:
-    """Whether some process works in the folder of a run; not in one that is gone."""
+    """Whether some process works in the folder of a run; not in one that is gone.
+
+    One that we may not look into is somebody else's: nobody but them may end what runs for it.
+    """
     try:
         with (folder / LOCK).open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:
+    except FileNotFoundError:
         return False
+    except OSError:
+        return True
     return False
 
 

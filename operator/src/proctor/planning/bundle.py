@@ -12,6 +12,7 @@ nothing which lays down the one can show the other.
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -28,6 +29,10 @@ PARTS = (HIDDEN_PART, VISIBLE_PART)
 """Sorted, as manifests name them."""
 
 _HIDDEN = ("criteria", "description", "postRun", "reference")
+MOST_VALUES = 500_000
+"""Of one part: as objects they take some twenty times the memory of their text."""
+
+_TEXT = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _PRODUCER = "proctor push"
 """Without a version: the digest stands for the tasks alone."""
 
@@ -94,6 +99,10 @@ def unpacked(visible: bytes, hidden: bytes, field: str) -> tuple[Task, ...]:
 
 
 def _objects(content: bytes, field: str) -> list[dict[str, Any]]:
+    marks = _TEXT.sub(b"", content)
+    if sum(marks.count(mark) for mark in (b"{", b"[", b",")) > MOST_VALUES:
+        message = f"holds more than {MOST_VALUES} values"
+        raise SpecError([Problem(field, message, "push it in parts, or as files of the tasks")])
     try:
         read = json.loads(content)
     except (ValueError, RecursionError):

@@ -63,6 +63,7 @@ class _Checkout:
     at: int
     entries: dict[bytes, IndexEntry] = field(default_factory=dict)
     size: int = 0
+    folders: int = 0
     notes: list[str] = field(default_factory=list)
     pointers: list[str] = field(default_factory=list)
     links: list[str] = field(default_factory=list)
@@ -150,6 +151,9 @@ def _lay_entry(
     checkout: _Checkout, name: bytes, mode: int, sha: ObjectID, folder: int, where: PurePosixPath
 ) -> None:
     if stat.S_ISDIR(mode) or mode == _SUBMODULE:
+        checkout.folders += 1
+        if checkout.folders > checkout.limits.files:
+            raise GitRefusedError(f"it has more than {checkout.limits.files} folders: {_REMEDY}")
         os.mkdir(name, 0o755, dir_fd=folder)
         if mode == _SUBMODULE:
             checkout.submodules.append(str(where))

@@ -88,7 +88,11 @@ def fetch_pack(
             raise GitUnreachableError(f"it is not here after {FETCH_SECONDS:g} s")
         return pack.write(data)
 
-    client = _Client(source, access)
+    try:
+        client = _Client(source, access)
+    except UnicodeEncodeError:
+        said = "user name or password has characters beyond Latin-1, which HTTP does not carry"
+        raise GitRefusedError(f"{said}: give the server another one") from None
     try:
         return _fetch(client, source, keep)
     except _FAULTS as error:
