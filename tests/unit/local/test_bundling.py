@@ -202,7 +202,7 @@ def test_more_than_the_operator_reads_is_refused_with_the_limit(suite):
         (suite / "hidden" / name).write_text("x" * 60_000)
     for number in range(20):
         (suite / f"t{number}.yaml").write_text(TASK.replace("NAME", f"t{number}"))
-    assert "push at most 8388608 at a time" in said(suite)
+    assert "push at most 8 MiB at a time" in said(suite)
 
 
 def test_two_runs_that_have_a_task_of_one_name_are_refused(tmp_path):

@@ -29,6 +29,9 @@ MAX_TASKS = 1000
 
 MAX_VARIANTS = 20
 MAX_REPEATS = 100
+MUTABLE = frozenset({"suspend", "cancelled", "parallelism", "ttl_seconds_after_finished"})
+"""Fields of a spec that may change once its run has started."""
+
 MAX_RUN_NAME = 40
 """Pod names and label values (63 characters) derive from a run's name."""
 

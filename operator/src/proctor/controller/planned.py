@@ -8,7 +8,7 @@ from typing import Any
 from proctor.api.base import API_VERSION
 from proctor.api.egress import EgressMode
 from proctor.api.errors import Problem, SpecError
-from proctor.api.evalrun import Cassette, EvalRunSpec, FailurePolicy, ModelsMode
+from proctor.api.evalrun import MUTABLE, Cassette, EvalRunSpec, FailurePolicy, ModelsMode
 from proctor.api.evaltrial import TrialModels
 from proctor.api.task import Task
 from proctor.controller.names import digest, trial_name
@@ -76,6 +76,12 @@ class PlannedRun:
         places = [place for place in (placed.agent, placed.grade, placed.checks) if place]
         bodies = [self.orders.config_maps[name] for name in dict(places)]
         return (*bodies, self.script) if self.script is not None else tuple(bodies)
+
+
+def same_plan(spec: EvalRunSpec, other: EvalRunSpec) -> bool:
+    """Whether two specs differ in nothing but what may change while a run goes on."""
+    plain = dict.fromkeys(MUTABLE)
+    return spec.model_copy(update=plain) == other.model_copy(update=plain)
 
 
 def plan_seen_run(

@@ -29,7 +29,7 @@ from proctor.controller.memory import RunMemory
 from proctor.controller.merge import merge_form
 from proctor.controller.network import Network
 from proctor.controller.observe import observe_run
-from proctor.controller.planned import PlannedRun, plan_seen_run
+from proctor.controller.planned import PlannedRun, plan_seen_run, same_plan
 from proctor.controller.run_events import event_body, run_events
 from proctor.controller.seen import RunKey, SeenRun
 from proctor.controller.settings import OperatorSettings
@@ -135,12 +135,13 @@ class Reconciler:
         return known
 
     async def _planned(self, run: SeenRun, memory: RunMemory) -> PlannedRun:
-        if memory.planned is not None and run.status.start_time is not None:
-            # What may still change needs no source again, which may be out of reach by now.
-            if memory.generation != run.generation:
-                memory.planned = replace(memory.planned, spec=parse_spec(run.spec))
+        if memory.planned is not None and memory.generation != run.generation:
+            spec = parse_spec(run.spec)
+            if same_plan(spec, memory.planned.spec):
+                # Its sources need not be read again, which may be out of reach by now.
+                memory.planned = replace(memory.planned, spec=spec)
                 memory.generation = run.generation
-        elif memory.planned is None or memory.generation != run.generation:
+        if memory.planned is None or memory.generation != run.generation:
             held = await read_config_maps(self.cluster, run, self.now())
             tasks = await read_bundles(self.bundles, run, self.now())
             offered = self.settings.network.egress_modes

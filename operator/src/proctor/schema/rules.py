@@ -8,12 +8,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from proctor.api.evalrun import MAX_RUN_NAME, EvalRunSpec
+from proctor.api.evalrun import MAX_RUN_NAME, MUTABLE, EvalRunSpec
 from proctor.planning.repositories import COMMIT_PATTERN, URL_PATTERN
 from proctor.schema.structural import Node
-
-MUTABLE = frozenset({"suspend", "cancelled", "parallelism", "ttl_seconds_after_finished"})
-"""What may change once a run has started."""
 
 
 @dataclass(frozen=True, slots=True)
