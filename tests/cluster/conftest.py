@@ -22,7 +22,7 @@ SANDBOX = frozenset(
     f"test_{name}"
     for name in (
         "admission", "agent_suites", "bundles", "canary", "checks_in_place", "egress",
-        "egress_proxy", "git_workspace", "memory", "not_enforced", "pod_security",
+        "egress_proxy", "events", "git_workspace", "memory", "not_enforced", "pod_security",
         "pod_template", "policies", "results_faults", "results_stores", "results_volume",
         "secret_env", "services", "stolen_keys", "users", "workspaces",
     )
