@@ -26,7 +26,7 @@ RUN = {"type": "run_command", "command": "true"}
 PLAIN = "no optional container"
 LISTENER = ["python3", "-m", "http.server", "8000"]
 LISTENS = {"cpu": "100m", "memory": "128Mi", "ephemeralStorage": "100Mi"}
-TIMES: Mapping[str, float] = {"checks": 2.5, "fill": 3.5, "loop": 5.0, "services": 6.0}
+TIMES: Mapping[str, float] = {"checks": 2.5, "fill": 3.5, "loop": 5.0, "services": 4.5}
 """Bound of each container, in the peer's seconds.
 
 ``loop`` starts an interpreter beside the agent, and the checks' commands run through it; a service
