@@ -35,7 +35,7 @@ async def test_trials_without_a_fault_cost_no_event():
 async def test_a_run_that_cannot_be_used_is_told_with_field_and_remedy():
     world = World()
     await world.apply(run_body(agent={"type": "nobody"}))
-    assert told(world)[0] == ("Warning", "Rejected")
+    assert told(world) == [("Warning", "Rejected")]
     assert "spec.agent.type" in world.cluster.bodies(EVENTS)[0]["message"]
 
 

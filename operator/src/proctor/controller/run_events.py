@@ -84,13 +84,9 @@ def _of_condition(condition: Condition, status: EvalRunStatus) -> Iterator[RunEv
             yield RunEvent(_WARNING, "Rejected", condition.message, what)
         case "BudgetExceeded=True":
             yield RunEvent(_WARNING, condition.reason, condition.message, what)
-        case "Complete=True":
-            well = not (status.trials.errored or status.gate == "Failed" or _is_rejected(condition))
+        case "Complete=True" if condition.reason != "Rejected":  # that has been said, with why
+            well = not (status.trials.errored or status.gate == "Failed")
             yield RunEvent(_NORMAL if well else _WARNING, condition.reason, _ended(status), what)
-
-
-def _is_rejected(condition: Condition) -> bool:
-    return condition.reason == "Rejected"
 
 
 def _ended(status: EvalRunStatus) -> str:
