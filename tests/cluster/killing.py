@@ -1,4 +1,7 @@
-"""SIGKILL to a process of the control plane; its pod and volumes stay, as after a crash."""
+"""What only a node's root does: a command there, and SIGKILL to a process of the control plane.
+
+Its pod and volumes stay, as after a crash.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,30 +25,37 @@ def component_pod(system: Kubectl, component: str) -> Mapping[str, Any]:
     return pod
 
 
+def on_node(system: Kubectl, image: str, node: str, name: str, *command: str) -> str:
+    """Run a command as a node's root, among its processes; what it prints."""
+    container = {
+        "name": "command",
+        "image": image,
+        "imagePullPolicy": "IfNotPresent",
+        "command": list(command),
+        "securityContext": {"runAsUser": 0, "privileged": True},
+    }
+    spec = {
+        "hostPID": True,
+        "restartPolicy": "Never",
+        "nodeName": node,
+        "containers": [container],
+    }
+    system.apply({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": spec})
+    system("wait", f"pod/{name}", "--for=jsonpath={.status.phase}=Succeeded", "--timeout=60s")
+    said = system("logs", name)
+    system("delete", "pod", name, "--grace-period=0", "--force")
+    return said
+
+
 def kill_component(system: Kubectl, image: str, component: str, number: int) -> None:
     """Kill ``proctor.<component>`` by its pod's UID, and wait until it is back and ready."""
     pod = component_pod(system, component)
     (state,) = pod["status"]["containerStatuses"]
     uid = pod["metadata"]["uid"]
     script = _KILL.replace("UID_DASHES", uid).replace("UID_UNDERSCORES", uid.replace("-", "_"))
-    name = f"kill-{component}-{number}"
-    container = {
-        "name": "kill",
-        "image": image,
-        "imagePullPolicy": "IfNotPresent",
-        "command": ["sh", "-c", script.replace("MODULE", f"proctor.{component}")],
-        "securityContext": {"runAsUser": 0, "privileged": True},
-    }
-    spec = {
-        "hostPID": True,
-        "restartPolicy": "Never",
-        "nodeName": pod["spec"]["nodeName"],
-        "containers": [container],
-    }
-    system.apply({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": spec})
-    system("wait", f"pod/{name}", "--for=jsonpath={.status.phase}=Succeeded", "--timeout=60s")
-    assert "killed" in system("logs", name), f"no process of {component} was found"
-    system("delete", "pod", name, "--grace-period=0", "--force")
+    command = ("sh", "-c", script.replace("MODULE", f"proctor.{component}"))
+    said = on_node(system, image, pod["spec"]["nodeName"], f"kill-{component}-{number}", *command)
+    assert "killed" in said, f"no process of {component} was found"
     selected = f"pod/{pod['metadata']['name']}"
     restarts = state["restartCount"] + 1
     system(

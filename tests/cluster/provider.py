@@ -2,7 +2,8 @@
 
 import json
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from cluster.conftest import RELEASE, REPOSITORY, SYSTEM
@@ -24,6 +25,16 @@ def upgrade(values: Mapping[str, Any]) -> None:
         command, input=json.dumps(values), capture_output=True, text=True, timeout=240, check=False
     )
     assert result.returncode == 0, result.stderr
+
+
+@contextmanager
+def trials_sending_for(seconds: int) -> Iterator[None]:
+    """Trials that send their record for so long; the chart's own patience for what comes next."""
+    upgrade({"results": {"uploadSeconds": seconds}})
+    try:
+        yield
+    finally:
+        upgrade({"results": {"uploadSeconds": 120}})
 
 
 def start_provider(kube: Kubectl, image: str, script: str) -> tuple[str, Callable[[], Any]]:

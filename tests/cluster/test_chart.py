@@ -2,19 +2,15 @@
 
 import json
 import subprocess
-from pathlib import Path
 
 import pytest
-import yaml
 
+from cluster.charts import helm, of_kind, operator_settings, pod_specs, render
 from cluster.conftest import RELEASE, SYSTEM
 from proctor.api.addresses import NOT_PUBLIC_V4, NOT_PUBLIC_V6, PUBLIC_V6
-from proctor.controller.settings import OperatorSettings
 from proctor.gateway.config import read_config
 from proctor.gateway.traced import TraceTarget
-from proctor.results.config import ResultsConfig
 
-CHART = Path(__file__).parents[2] / "charts" / "proctor"
 PROVIDER = {
     "name": "anthropic",
     "format": "anthropic-messages",
@@ -22,39 +18,6 @@ PROVIDER = {
     "models": ["claude-*"],
     "secretRef": {"name": "keys", "key": "anthropic"},
 }
-
-
-NAMES = ("operator", "gateway", "results", "runner", "task")
-IMAGES = {"images": {name: f"images.test/{name}:1" for name in NAMES}}
-
-
-def helm(command, values=None):
-    return subprocess.run(
-        ["helm", *command, CHART, "--namespace=system", "--values=-"],
-        input=json.dumps({**IMAGES, **(values or {})}),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-
-
-def render(values=None, release="proctor"):
-    result = helm(["template", release], values)
-    assert result.returncode == 0, result.stderr
-    return [document for document in yaml.safe_load_all(result.stdout) if document]
-
-
-def of_kind(documents, kind):
-    return {one["metadata"]["name"]: one for one in documents if one["kind"] == kind}
-
-
-def pod_specs(documents):
-    return {
-        (one["kind"], one["metadata"]["name"]): one["spec"]["template"]["spec"]
-        for one in documents
-        if one["kind"] in ("Deployment", "StatefulSet", "Job")
-    }
 
 
 def test_without_images_nothing_is_installed():
@@ -66,11 +29,6 @@ def test_without_images_nothing_is_installed():
 def test_lint_finds_nothing():
     result = helm(["lint", "--strict"])
     assert result.returncode == 0, result.stdout
-
-
-def operator_settings(values=None):
-    (text,) = of_kind(render(values), "ConfigMap")["proctor-operator"]["data"].values()
-    return OperatorSettings.model_validate(yaml.safe_load(text))
 
 
 def test_the_operator_knows_which_models_the_gateway_prices():
@@ -165,9 +123,7 @@ def test_a_providers_key_is_mounted_in_the_gateway_only():
 
 @pytest.mark.parametrize("user_id", [None, 1001])
 def test_the_user_of_trials_reaches_the_operator(user_id):
-    documents = render({"trials": {"userId": user_id}})
-    (text,) = of_kind(documents, "ConfigMap")["proctor-operator"]["data"].values()
-    assert OperatorSettings.model_validate(yaml.safe_load(text)).trial.user_id == user_id
+    assert operator_settings({"trials": {"userId": user_id}}).trial.user_id == user_id
 
 
 def test_every_pod_of_ours_is_restricted():
@@ -278,66 +234,6 @@ def test_a_service_monitor_finds_each_process_at_a_port_that_its_service_has():
         assert endpoint["port"] in ports
 
 
-def results_config(values=None):
-    (text,) = of_kind(render(values), "ConfigMap")["proctor-results"]["data"].values()
-    return ResultsConfig.model_validate(yaml.safe_load(text))
-
-
-def test_the_results_server_reads_the_configuration_that_the_chart_writes():
-    config = results_config()
-    assert (config.bucket, config.retention.max_age_days) == (None, 30)
-    assert config.store_limits().total_bytes == 8 << 30
-    values = {
-        "results": {
-            "bucket": {"url": "s3://records/p", "config": {"endpoint": "http://minio:9000"}},
-            "maxFolderMiB": 2048,
-            "retention": {"maxAgeDays": None, "maxTotalMiB": 100_000},
-        }
-    }
-    config = results_config(values)
-    assert config.bucket.config == {"endpoint": "http://minio:9000"}
-    assert config.limits.max_folder_mib == 2048
-    assert (config.retention.max_age_days, config.retention.max_total_mib) == (None, 100_000)
-
-
-def test_trials_are_told_the_upload_port_and_the_service_has_it():
-    settings = operator_settings({"results": {"uploadPort": 9000, "uploadSeconds": 7}})
-    assert settings.results.upload_url == "http://proctor-results.system.svc:9000"
-    assert settings.results.upload_seconds == 7
-    assert settings.trial.max_record_mib == 256
-    service = of_kind(render({"results": {"uploadPort": 9000}}), "Service")["proctor-results"]
-    ports = {port["name"]: (port["port"], port["targetPort"]) for port in service["spec"]["ports"]}
-    assert ports == {"upload": (9000, 9000), "read": (8081, 8081)}
-
-
-def test_without_a_results_server_nothing_of_it_is_left():
-    images = {name: one for name, one in IMAGES["images"].items() if name != "results"}
-    values = {"results": {"enabled": False}, "images": images}
-    documents = render(values)
-    assert not [one for one in documents if "results" in one["metadata"]["name"]]
-    settings = operator_settings(values)
-    assert (settings.results, settings.trial.max_record_mib) == (None, None)
-
-
-def test_trials_and_people_never_share_a_port():
-    result = helm(["template", "proctor"], {"results": {"readPort": 8080}})
-    assert "are the same" in result.stderr
-
-
-def test_a_database_and_a_bucket_get_their_passwords_from_secrets():
-    values = {
-        "results": {
-            "index": {"secretRef": {"name": "pg", "key": "url"}},
-            "bucket": {"url": "s3://b", "secretRef": {"name": "s3"}},
-        }
-    }
-    (container,) = pod_specs(render(values))["StatefulSet", "proctor-results"]["containers"]
-    (variable,) = container["env"]
-    assert variable["name"] == "PROCTOR_RESULTS_INDEX_URL"
-    assert variable["valueFrom"] == {"secretKeyRef": {"name": "pg", "key": "url"}}
-    assert container["envFrom"] == [{"secretRef": {"name": "s3"}}]
-
-
 def test_a_value_that_does_nothing_is_refused():
     result = helm(["template", "proctor"], {"operator": {"replicas": 3}})
     assert result.returncode != 0
@@ -410,94 +306,6 @@ def test_the_proxy_reaches_public_addresses_and_is_reached_by_trials_that_have_a
     assert (v6["cidr"], tuple(v6["except"])) == (PUBLIC_V6, (*NOT_PUBLIC_V6, "2a00:1::/32"))
     args = pod_specs(documents)["Deployment", "proctor-egress"]["containers"][0]["args"]
     assert [f"--cluster-range={block}" for block in ranges] == args[2:]
-
-
-def results_volumes(values=None):
-    """The claims of the results server, and the folder that it has instead."""
-    spec = of_kind(render(values), "StatefulSet")["proctor-results"]["spec"]
-    claims = spec.get("volumeClaimTemplates", [])
-    volumes = spec["template"]["spec"]["volumes"]
-    return claims, [one["emptyDir"] for one in volumes if one["name"] == "data"]
-
-
-def test_records_lie_on_a_volume_that_outlives_the_pod_unless_the_values_say_otherwise():
-    (claim,), folders = results_volumes()
-    assert folders == []
-    assert "storageClassName" not in claim["spec"]
-    assert claim["spec"]["resources"] == {"requests": {"storage": "10Gi"}}
-    (claim,), _ = results_volumes({"results": {"volume": {"storageClassName": "fast"}}})
-    assert claim["spec"]["storageClassName"] == "fast"
-    assert results_volumes({"results": {"volume": {"persistent": False}}}) == (
-        [],
-        [{"sizeLimit": "10Gi"}],
-    )
-
-
-@pytest.mark.parametrize(
-    ("results", "is_refused"),
-    [
-        pytest.param({"volume": {"size": "8Gi"}}, True, id="as-large-as-what-is-kept"),
-        pytest.param({"volume": {"size": "500Mi"}}, True, id="smaller"),
-        pytest.param({"volume": {"size": "1Ti"}}, False, id="larger"),
-        pytest.param({"volume": {"size": "1Gi"}, "bucket": {"url": "s3://b"}}, False, id="bucket"),
-        pytest.param(
-            {"volume": {"size": "1Gi"}, "retention": {"maxTotalMiB": None}}, False, id="no-limit"
-        ),
-    ],
-)
-def test_a_volume_that_is_full_before_old_records_go_is_refused(results, is_refused):
-    result = helm(["template", "proctor"], {"results": results})
-    assert (result.returncode != 0) is is_refused
-    assert ("results.volume.size" in result.stderr) is is_refused
-
-
-def asked_of_the_cluster(release, results, namespace="system"):
-    """What Helm says when it looks at what is there, and installs nothing."""
-    # CRDs belong to one release only.
-    values = {**IMAGES, "crds": {"install": False}, "results": results}
-    result = subprocess.run(
-        ["helm", "template", release, CHART, "--dry-run=server", "--namespace", namespace,
-         "--values=-"],
-        input=json.dumps(values),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )  # fmt: skip
-    return result.stderr if result.returncode else ""
-
-
-def test_a_cluster_without_a_default_class_of_storage_is_refused_with_the_remedy(system):
-    classes = [one for one in system.list("storageclasses") if is_default(one)]
-    said = asked_of_the_cluster("other", {})
-    assert ("no default StorageClass" in said) is (classes == [])
-    assert ("results.volume.persistent=false" in said) is (classes == [])
-    assert asked_of_the_cluster("other", {"volume": {"storageClassName": "fast"}}) == ""
-    assert asked_of_the_cluster("other", {"volume": {"persistent": False}}) == ""
-
-
-def is_default(one):
-    annotations = one["metadata"].get("annotations", {})
-    return annotations.get("storageclass.kubernetes.io/is-default-class") == "true"
-
-
-def test_what_no_upgrade_can_change_is_refused_before_anything_changes(system):
-    said = asked_of_the_cluster(RELEASE, {"volume": {"persistent": True}}, SYSTEM)
-    assert "kubectl delete statefulset proctor-results --namespace proctor-system" in said
-    assert asked_of_the_cluster(RELEASE, {"volume": {"persistent": False}}, SYSTEM) == ""
-
-
-def notes(results):
-    result = helm(["install", "proctor", "--dry-run=client"], {"results": results})
-    assert result.returncode == 0, result.stderr
-    return result.stdout.partition("NOTES:")[2]
-
-
-def test_whoever_keeps_records_in_a_pod_only_is_warned():
-    warning = "WARNING: all records of trials are lost"
-    assert warning in notes({"volume": {"persistent": False}})
-    assert warning not in notes({})
-    assert warning not in notes({"volume": {"persistent": False}, "bucket": {"url": "s3://b"}})
 
 
 def test_the_pod_of_helm_test_is_restricted_and_has_no_rights():

@@ -2,8 +2,8 @@
 
 import json
 
+from cluster.charts import render
 from cluster.kube import a_command_run
-from cluster.test_chart import render
 
 RESTRICTED = "pod-security.kubernetes.io/enforce=restricted"
 

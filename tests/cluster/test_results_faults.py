@@ -5,19 +5,12 @@ import threading
 import pytest
 
 from cluster.killing import component_pod, kill_component
-from cluster.provider import upgrade
+from cluster.provider import trials_sending_for
 from cluster.storing import a_storing_run, require_all_stored, require_named, stored
 
 pytestmark = pytest.mark.alone
 
 SERVER = "statefulset/proctor-results"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def restored(system):
-    """The chart's own patience, for whatever is tested next."""
-    yield
-    upgrade({"results": {"uploadSeconds": 120}})
 
 
 def test_a_server_that_is_killed_while_trials_send_takes_every_record(kube, system, busybox_image):
@@ -30,12 +23,12 @@ def test_a_server_that_is_killed_while_trials_send_takes_every_record(kube, syst
 
 
 def test_without_a_server_verdicts_stand_each_missing_record_is_named_and_it_heals(kube, system):
-    upgrade({"results": {"uploadSeconds": 3}})
-    system("scale", SERVER, "--replicas=0")
-    system("wait", "pod", "--selector=app.kubernetes.io/component=results", "--for=delete",
-           "--timeout=60s")  # fmt: skip
-    kube.run("alone", a_storing_run(2))
-    assert require_named(kube, kube.finished("alone", timeout=300), "cannot be reached") == 2
+    with trials_sending_for(3):
+        system("scale", SERVER, "--replicas=0")
+        system("wait", "pod", "--selector=app.kubernetes.io/component=results", "--for=delete",
+               "--timeout=60s")  # fmt: skip
+        kube.run("alone", a_storing_run(2))
+        assert require_named(kube, kube.finished("alone", timeout=300), "cannot be reached") == 2
 
     system("scale", SERVER, "--replicas=1")
     system("rollout", "status", SERVER, "--timeout=120s")
@@ -51,6 +44,6 @@ def test_an_index_that_is_deleted_while_the_server_runs_comes_back(kube, system)
     )
     system("exec", pod, "--", "/venv/bin/python", "-c", remove)
     kube.run("reindexed", a_storing_run(2))
-    assert stored(kube.finished("reindexed"))["status"] == "True"
+    require_all_stored(kube.finished("reindexed"), 2)
     log = system("logs", pod)
     assert "the index" in log

@@ -11,7 +11,7 @@ from cluster.conftest import RELEASE, SYSTEM, has_outside
 from cluster.harness.layout import NODE_ADDRESS
 from cluster.killing import component_pod, kill_component
 from cluster.kube import KubectlError
-from cluster.provider import upgrade
+from cluster.provider import trials_sending_for, upgrade
 from cluster.storing import (
     Reader,
     a_storing_run,
@@ -125,7 +125,7 @@ def installed(system, stores):
     upgrade({"results": {"bucket": bucket, "index": {"secretRef": {"name": "test-index"}}}})
     yield
     none = {"url": "", "config": {"endpoint": "", "region": ""}, "secretRef": {"name": ""}}
-    back = {"bucket": none, "index": {"secretRef": {"name": ""}}, "uploadSeconds": 120}
+    back = {"bucket": none, "index": {"secretRef": {"name": ""}}}
     upgrade({"results": back})
     system("delete", "secret", *secrets)
 
@@ -218,9 +218,8 @@ def test_an_index_that_is_lost_is_made_again_from_the_bucket(
     ("what", "words"), [(STOPPED, "the index"), (NO_BUCKET, "the object store")]
 )
 def test_what_stays_away_costs_no_verdict_is_named_and_heals(kube, system, stores, what, words):
-    upgrade({"results": {"uploadSeconds": 8}})
-    kube.run(f"{what}-long", a_storing_run(2))
-    with stores.away(what):
+    with trials_sending_for(8), stores.away(what):
+        kube.run(f"{what}-long", a_storing_run(2))
         run = kube.finished(f"{what}-long", timeout=300)
         assert require_named(kube, run, words, "cannot be reached") == 2
     wait_until_ready(system)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from cluster.provider import upgrade
+from cluster.killing import component_pod, on_node
+from cluster.provider import trials_sending_for, upgrade
 from cluster.storing import (
     RECORD_BYTES,
     Reader,
@@ -20,32 +21,14 @@ MIB = 64
 SERVER = "statefulset/proctor-results"
 CLAIM = "data-proctor-results-0"
 USUAL = {
-    "uploadSeconds": 120,
     "volume": {"persistent": False, "size": "10Gi", "storageClassName": ""},
     "retention": {"maxAgeDays": 30, "maxTotalMiB": 8192, "intervalSeconds": 3600},
 }
 
 
-def on_node(system, image, name, *words):
-    """Run a command in the mounts of the server's node."""
-    (pod,) = system.list("pods", "--selector=app.kubernetes.io/component=gateway")
-    container = {
-        "name": "command",
-        "image": image,
-        "imagePullPolicy": "IfNotPresent",
-        "command": ["nsenter", "-t", "1", "-m", "--", "sh", "-c", " ".join(words)],
-        "securityContext": {"runAsUser": 0, "privileged": True},
-    }
-    spec = {
-        "hostPID": True,
-        "restartPolicy": "Never",
-        "nodeName": pod["spec"]["nodeName"],
-        "containers": [container],
-    }
-    system.apply({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": spec})
-    system("wait", f"pod/{name}", "--for=jsonpath={.status.phase}=Succeeded", "--timeout=60s")
-    system("delete", "pod", name, "--grace-period=0", "--force")
-    return pod["spec"]["nodeName"]
+def in_mounts(system, image, node, name, script):
+    """Run a script in the mounts of a node."""
+    on_node(system, image, node, name, "nsenter", "-t", "1", "-m", "--", "sh", "-c", script)
 
 
 def a_small_volume(node):
@@ -91,7 +74,8 @@ def made_again(system, **results):
 def on_a_volume(system, busybox_image):
     """The chart with a volume of 64 MiB that belongs to nobody else."""
     mount = f"mkdir -p {FOLDER} && mount -t tmpfs -o size={MIB}m tmpfs {FOLDER}"
-    node = on_node(system, busybox_image, "mount-volume", mount)
+    node = component_pod(system, "gateway")["spec"]["nodeName"]
+    in_mounts(system, busybox_image, node, "mount-volume", mount)
     system.apply(*a_small_volume(node))
     volume = {"persistent": True, "size": f"{MIB}Mi", "storageClassName": CLASS}
     try:
@@ -103,7 +87,8 @@ def on_a_volume(system, busybox_image):
         system("delete", "pvc", CLAIM, "--timeout=60s")
         system("delete", "pv", CLASS, "--timeout=60s")
         system("delete", "storageclass", CLASS)
-        on_node(system, busybox_image, "unmount-volume", f"umount {FOLDER} && rmdir {FOLDER}")
+        unmount = f"umount {FOLDER} && rmdir {FOLDER}"
+        in_mounts(system, busybox_image, node, "unmount-volume", unmount)
 
 
 @pytest.fixture(scope="module")
@@ -121,9 +106,9 @@ def kept(kube, on_a_volume):
 @pytest.fixture(scope="module")
 def filled(kube, kept):
     """A run with more records than the volume has room for."""
-    changed(uploadSeconds=8)
-    kube.run("filled", a_storing_run(8))
-    return kube.finished("filled", timeout=400)
+    with trials_sending_for(8):
+        kube.run("filled", a_storing_run(8))
+        return kube.finished("filled", timeout=400)
 
 
 def test_records_outlive_the_pod(system, kube, kept, proctor, tmp_path):

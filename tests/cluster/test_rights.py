@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from cluster.test_chart import render
+from cluster.charts import render
 
 RIGHTS = yaml.safe_load((Path(__file__).parents[1] / "chart" / "rights.yaml").read_text())
 EVERYBODY = "system:serviceaccount:proctor-system:nobody"

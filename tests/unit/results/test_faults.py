@@ -7,7 +7,7 @@ import sqlite3
 from builders_results import a_record
 from fakes.s3 import BUCKET, running_s3
 from postgres import NoPostgresError, running_postgres, skip_unless_required
-from proctor.api.results import RECORDS, records_of
+from proctor.api.results import MANIFEST_FIRST, RECORDS, records_of
 
 
 async def sent(bench, record):
@@ -45,6 +45,21 @@ async def test_an_index_that_vanishes_while_it_runs_comes_back_with_all_records(
             await asyncio.sleep(0.05)
     await bench.ready()
     assert {one["digest"] for one in await bench.listed()} == {record.digest, a_record().digest}
+
+
+async def test_a_part_whose_manifest_went_with_the_index_asks_for_it_again(stopped):
+    record = a_record(a_txt=b"kept")
+    path = f"{RECORDS}/{record.digest}"
+    async with stopped.serving():
+        await stopped.ready()
+        missing = (await stopped.put(path, record.manifest))[1]["missing"]
+    for file in (stopped.folder / "data").glob("index.sqlite*"):
+        file.unlink()
+    async with stopped.serving():
+        await stopped.ready()
+        status, _ = await stopped.put(f"{path}/parts/{missing[0]}", record.by_digest[missing[0]])
+        assert status == MANIFEST_FIRST
+        assert (await stopped.send(record))[0] == 200
 
 
 async def test_a_database_that_is_locked_is_no_reason_to_lose_anything(bench):

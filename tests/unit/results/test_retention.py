@@ -152,6 +152,14 @@ async def test_the_age_of_a_bundle_counts_from_when_it_was_last_pushed(bench):
     assert await bench.run(max_age=DAY) == 1
 
 
+async def test_a_bundle_that_is_pushed_again_while_retention_looks_stays(bench):
+    folder = await bench.push("a", age=90 * DAY)
+    (listed,) = await bench.store.oldest(1)
+    await bench.store.renew(FolderKey.of(folder))
+    assert not await bench.store.remove(listed)
+    assert await bench.left() == [folder.digest]
+
+
 async def test_sweeping_removes_what_belongs_to_nothing_after_a_day(bench):
     record = a_record(uid="gone", x_txt=b"half")
     folder = StoredFolder(

@@ -76,9 +76,15 @@ async def test_a_part_with_another_content_is_refused_and_leaves_nothing(bench):
     assert await bench.listed() == []
 
 
-async def test_a_part_that_no_manifest_names_is_not_taken(bench):
+async def test_a_part_that_the_manifest_does_not_name_is_not_taken(bench):
     record = a_record()
+    await bench.put(f"{RECORDS}/{record.digest}", record.manifest)
     assert (await bench.put(f"{RECORDS}/{record.digest}/parts/{'1' * 64}", b"x"))[0] == 404
+
+
+async def test_a_part_that_comes_before_its_manifest_asks_for_it(bench):
+    status, body = await bench.put(f"{RECORDS}/{a_record().digest}/parts/{'1' * 64}", b"x")
+    assert (status, "send it first" in body["error"]) == (412, True)
 
 
 async def test_a_record_beyond_the_limit_is_refused_before_it_is_sent(stopped):

@@ -152,6 +152,34 @@ def test_what_the_server_said_is_why_although_it_says_nothing_at_the_end(tmp_pat
     assert why == "the database is away"
 
 
+def test_a_server_that_forgot_the_manifest_gets_it_again(tmp_path):
+    (tmp_path / "token").write_text("t")
+    part = {"path": "a.txt", "sha256": "a" * 64, "size": 1}
+    (tmp_path / "manifest.json").write_text(json.dumps({"parts": [part]}))
+    (tmp_path / "a.txt").write_text("a")
+    asks = (202, b'{"missing": ["' + b"a" * 64 + b'"]}')
+    answers = iter([asks, (412, b'{"error": "send it first"}'), asks, (204, b""),
+                    (200, b'{"missing": []}')])  # fmt: skip
+
+    class Forgets(http.server.BaseHTTPRequestHandler):
+        def do_PUT(self):
+            self.rfile.read(int(self.headers["Content-Length"]))
+            status, body = next(answers)
+            self.send_response(status)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            """Be quiet."""
+
+    with http.server.HTTPServer(("127.0.0.1", 0), Forgets) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        place = ResultsPlace(f"http://127.0.0.1:{server.server_port}", tmp_path / "token", 6.0)
+        why = send_record(tmp_path, "d" * 64, place, lambda: 0.0, lambda _: None)
+        server.shutdown()
+    assert (why, list(answers)) == ("", [])
+
+
 def test_the_pauses_grow_and_end_with_the_time(tmp_path):
     moments, pauses = [0.0], []
 

@@ -8,7 +8,7 @@ import pytest
 from builders_results import a_record
 from proctor.api.stored import StoredFolder, StoredTrial
 from proctor.store.file_objects import FileObjects
-from proctor.store.folders import FolderKey
+from proctor.store.folders import FolderKey, NotOfferedError
 from proctor.store.index import SqlIndex
 from proctor.store.objects import StoreError
 from proctor.store.store import Limits, Store
@@ -58,6 +58,22 @@ async def test_what_an_index_does_not_know_yet_is_not_called_missing(tmp_path):
         await store.open()
         assert [one.digest for one in await store.stored("team-uid", "record")] == [RECORD.digest]
         assert await store.find(KEY) is not None
+
+
+async def test_a_folder_that_went_with_its_index_is_asked_for_again(tmp_path):
+    async with a_store(tmp_path, "first.sqlite") as (store, _):
+        await store.clear()
+        await store.open()
+        missing = await store.offer(FOLDER, RECORD.manifest)
+    async with a_store(tmp_path, "second.sqlite") as (store, _):
+        await store.open()
+        for asked in (
+            store.take(KEY, missing[0], once(RECORD.by_digest[missing[0]])),
+            store.parts(KEY),
+            store.finish(FOLDER),
+        ):
+            with pytest.raises(NotOfferedError, match="send it first"):
+                await asked
 
 
 async def test_what_is_in_no_store_is_missing_once_the_index_is_made(tmp_path):

@@ -5,11 +5,11 @@ manifest that names them; the folder's digest is the manifest's SHA-256. Whoever
 the manifest first, is told which parts are missing, sends those, and asks again::
 
     PUT {base}/{digest}                  the manifest -> 200 stored, 202 {"missing": [sha256, ...]}
-    PUT {base}/{digest}/parts/{sha256}   one part -> 204
+    PUT {base}/{digest}/parts/{sha256}   one part -> 204; 412: the manifest is not known
 
-Asking again is always safe. The base is ``RECORDS``, on the port for trials; on the other port
-people read from ``records_of`` a namespace and send to ``bundles_of`` one, from which the operator
-reads.
+Asking again is always safe, and a server that lost its index meanwhile wants the manifest again.
+The base is ``RECORDS``, on the port for trials; on the other port people read from ``records_of`` a
+namespace and send to ``bundles_of`` one, from which the operator reads.
 """
 
 import re
@@ -28,9 +28,13 @@ RECORD = "record"
 BUNDLE = "bundle"
 """The kinds of folder."""
 
-NO_BUNDLE = "there is no bundle"
-"""How the answer 404 begins when the namespace has none of that digest; a 404 that says anything
-else is of a server that knows no bundles."""
+THERE_IS_NO = "there is no"
+NO_BUNDLE = f"{THERE_IS_NO} {BUNDLE}"
+"""How the answer 404 begins when the namespace has no such folder; a 404 that says anything else is
+of a server that knows no bundles."""
+
+MANIFEST_FIRST = 412
+"""Status for a part of a folder that was never offered, or whose index was lost since."""
 
 MANIFEST_BYTES = 8 << 20
 """The largest manifest that is read."""

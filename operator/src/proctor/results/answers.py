@@ -7,9 +7,9 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from proctor.api.errors import PlatformError
-from proctor.api.results import TOKEN_HEADER
+from proctor.api.results import MANIFEST_FIRST, TOKEN_HEADER
 from proctor.results.access import RefusedError
-from proctor.store.folders import ConflictError
+from proctor.store.folders import ConflictError, NotOfferedError
 from proctor.store.objects import MissingObjectError, StoreFullError
 from proctor.store.spool import BodyError, TooLargeError
 
@@ -28,7 +28,10 @@ def token_of(request: web.Request) -> str | None:
 
 @web.middleware
 async def answer_errors(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Say what went wrong in one line of JSON; 5xx may be asked again, 4xx may not."""
+    """Say what went wrong in one line of JSON; 5xx may be asked again, 4xx may not.
+
+    But for ``MANIFEST_FIRST``: the exchange begins again.
+    """
     try:
         return await handler(request)
     except RefusedError as error:
@@ -39,6 +42,8 @@ async def answer_errors(request: web.Request, handler: Handler) -> web.StreamRes
         return problem(422, str(error))
     except ConflictError as error:
         return problem(409, str(error))
+    except NotOfferedError as error:
+        return problem(MANIFEST_FIRST, str(error))
     except MissingObjectError:
         return problem(410, "the store lost this part")
     except StoreFullError as error:

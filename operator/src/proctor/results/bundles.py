@@ -13,18 +13,16 @@ from proctor.api.results import (
     BUNDLE,
     MAX_BUNDLE_BYTES,
     NAMESPACES,
-    NO_BUNDLE,
     is_digest,
 )
 from proctor.api.stored import StoredFolder
 from proctor.planning.bundle import PARTS
 from proctor.results.access import Access
-from proctor.results.answers import problem, token_of
+from proctor.results.answers import token_of
 from proctor.results.sending import read_offer, take_manifest, take_part
-from proctor.results.streaming import stream
+from proctor.results.streaming import stream_manifest, stream_part
 from proctor.store.folders import FolderKey
 from proctor.store.manifests import read_manifest
-from proctor.store.objects import StoreError
 from proctor.store.spool import BodyError, TooLargeError
 from proctor.store.store import Store
 
@@ -72,19 +70,12 @@ class _Bundles:
     async def manifest(self, request: web.Request) -> web.StreamResponse:
         """The manifest, byte for byte."""
         key = self._key(request, await self._readable(request))
-        if await self._store.find(key) is None:
-            return problem(404, f"{NO_BUNDLE} {key.digest}")
-        return await stream(request, self._store, key, key.digest)
+        return await stream_manifest(request, self._store, key)
 
     async def part(self, request: web.Request) -> web.StreamResponse:
         """One part by its path, byte for byte."""
         key = self._key(request, await self._readable(request))
-        found = await self._store.find(key)
-        path = request.match_info["path"]
-        part = next((one for one in (found[1] if found else ()) if one.path == path), None)
-        if part is None:
-            return problem(404, f"{NO_BUNDLE} {key.digest} with a part {path!r}")
-        return await stream(request, self._store, key, part.sha256, part.size_bytes)
+        return await stream_part(request, self._store, key)
 
     async def _writable(self, request: web.Request) -> str:
         """UID of the namespace, in which the bearer may create EvalRuns."""
@@ -93,12 +84,9 @@ class _Bundles:
         )
 
     async def _readable(self, request: web.Request) -> str:
-        """UID of the namespace, when the operator asks and the index knows all that there is."""
+        """UID of the namespace, when the operator asks."""
         namespace = request.match_info["namespace"]
-        uid = await self._access.namespace_for_operator(token_of(request), namespace)
-        if not self._store.is_open:
-            raise StoreError("the index is not open yet")
-        return uid
+        return await self._access.namespace_for_operator(token_of(request), namespace)
 
     def _key(self, request: web.Request, namespace_uid: str) -> FolderKey:
         return FolderKey(namespace_uid, BUNDLE, request.match_info["digest"])

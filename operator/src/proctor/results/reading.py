@@ -4,8 +4,8 @@ from aiohttp import web
 
 from proctor.api.results import NAMESPACES, RECORD
 from proctor.results.access import Access
-from proctor.results.answers import answer_errors, problem, token_of
-from proctor.results.streaming import stream
+from proctor.results.answers import answer_errors, token_of
+from proctor.results.streaming import stream_manifest, stream_part
 from proctor.store.folders import FolderKey
 from proctor.store.store import Store
 
@@ -36,19 +36,12 @@ class _Reading:
     async def manifest(self, request: web.Request) -> web.StreamResponse:
         """The manifest, byte for byte."""
         key = self._key(request, await self._readable(request))
-        if await self._store.find(key) is None:
-            return problem(404, f"there is no {key.kind} {key.digest}")
-        return await stream(request, self._store, key, key.digest)
+        return await stream_manifest(request, self._store, key)
 
     async def part(self, request: web.Request) -> web.StreamResponse:
         """One part by its path, byte for byte."""
         key = self._key(request, await self._readable(request))
-        found = await self._store.find(key)
-        path = request.match_info["path"]
-        part = next((one for one in (found[1] if found else ()) if one.path == path), None)
-        if part is None:
-            return problem(404, f"there is no {key.kind} {key.digest} with a part {path!r}")
-        return await stream(request, self._store, key, part.sha256, part.size_bytes)
+        return await stream_part(request, self._store, key)
 
     async def _readable(self, request: web.Request) -> str:
         """UID of the namespace, whose trials the bearer may get."""

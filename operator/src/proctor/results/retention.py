@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from proctor.api.stored import StoredFolder
-from proctor.store.folders import FolderKey
 from proctor.store.store import Store
 
 _AT_ONCE = 10_000
@@ -80,8 +79,7 @@ class Retention:
     async def _remove(self, folder: StoredFolder, needed: "_Needed") -> bool:
         if await needed.has(folder):
             return False
-        await self._store.remove(FolderKey.of(folder))
-        return True
+        return await self._store.remove(folder)
 
 
 class _Needed:

@@ -48,5 +48,5 @@ async def take_part(request: web.Request, store: Store, key: FolderKey) -> web.R
     sha256 = request.match_info["sha256"]
     body = request.content.iter_chunked(1 << 18)
     if not is_digest(sha256) or not await store.take(key, sha256, body):
-        return problem(404, "no manifest names this part; send the manifest first")
+        return problem(404, "the manifest names no such part")
     return web.Response(status=204)

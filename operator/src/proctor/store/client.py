@@ -9,13 +9,17 @@ import ssl
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
+from proctor.api.results import MANIFEST_FIRST
+
 _TIMEOUT_SECONDS = 30
 _CHUNK_BYTES = 1 << 20
 _ANSWER_BYTES = 64 << 20
+_NOT_FINAL = (HTTPStatus.TOO_MANY_REQUESTS, MANIFEST_FIRST)
 
 
 class ResultsError(Exception):
@@ -31,8 +35,10 @@ class ResultsError(Exception):
 
     @property
     def is_final(self) -> bool:
-        """Whether asking again changes nothing: what was sent is at fault."""
-        return self.status is not None and 400 <= self.status < 500 and self.status != 429
+        """Whether beginning again changes nothing: what was sent is at fault."""
+        return (
+            self.status is not None and 400 <= self.status < 500 and self.status not in _NOT_FINAL
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,10 @@ class ConflictError(Exception):
     """What is sent contradicts what is there; sending it again changes nothing."""
 
 
+class NotOfferedError(Exception):
+    """Nobody sent this folder's manifest, or the index that knew it was lost: send it again."""
+
+
 @dataclass(frozen=True, slots=True)
 class FolderKey:
     """Which folder; a namespace that was made again has another UID."""

@@ -78,10 +78,14 @@ class SqlIndex:
         """
         await self._run(lambda connection: _begin(connection, folder, made_of))
 
-    async def finish(self, key: FolderKey, stored_at: datetime) -> None:
-        """All parts are there."""
-        query = update(folders).where(*is_folder(key), folders.c.stored_at.is_(None))
-        await self._run(lambda connection: connection.execute(query.values(stored_at=stored_at)))
+    async def finish(self, key: FolderKey, stored_at: datetime) -> bool:
+        """All parts are there, and since when if that was not noted before.
+
+        False: there is no such folder.
+        """
+        since = func.coalesce(folders.c.stored_at, stored_at)
+        query = update(folders).where(*is_folder(key)).values(stored_at=since)
+        return await self._run(lambda connection: connection.execute(query).rowcount > 0)
 
     async def renew(self, key: FolderKey, created_at: datetime) -> None:
         """Count a folder's age from now on; an index that is made again counts from its note."""

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from proctor.api.record import MANIFEST
 from proctor.api.stored import StoredFolder
-from proctor.store.folders import ConflictError, FolderKey, Part, parts_of
+from proctor.store.folders import ConflictError, FolderKey, NotOfferedError, Part, parts_of
 from proctor.store.index import SqlIndex
 from proctor.store.manifests import read_manifest
 from proctor.store.objects import MissingObjectError, Objects, StoreError, StoreFullError
@@ -125,11 +125,11 @@ class Store:
         """Take one part of a folder that was offered; False: it names no such part.
 
         Raises:
+            NotOfferedError: The folder is not known, or not any more.
             BodyError: Digest or size are not what the manifest says.
             StoreError: To be tried again.
         """
-        sizes = {part.sha256: part.size_bytes for part in await self._index.parts(key)}
-        size = sizes.get(sha256)
+        size = {part.sha256: part.size_bytes for part in await self.parts(key)}.get(sha256)
         if size is None:
             return False
         async with (
@@ -142,16 +142,21 @@ class Store:
         return True
 
     async def finish(self, folder: StoredFolder) -> None:
-        """Make a folder whole whose parts are all there."""
+        """Make a folder whole whose parts are all there.
+
+        Raises:
+            NotOfferedError: The folder is not known, or not any more.
+            StoreError: To be tried again.
+        """
         key = FolderKey.of(folder)
-        found = await self._index.find(key)
-        known = folder if found is None else found[0]
-        await self._put(key.note, known.model_dump_json(by_alias=True).encode())
-        await self._index.finish(key, self._now())
+        await self._put(key.note, (await self._known(key)).model_dump_json(by_alias=True).encode())
+        if not await self._index.finish(key, self._now()):
+            raise _not_offered(key)
 
     async def renew(self, key: FolderKey) -> None:
         """Count a folder's age from now on: somebody has asked for it again."""
-        await self._index.renew(key, self._now())
+        async with self._changing:
+            await self._index.renew(key, self._now())
 
     async def find(self, key: FolderKey) -> tuple[StoredFolder, tuple[Part, ...]] | None:
         """A whole folder and its parts by path, or None.
@@ -166,8 +171,15 @@ class Store:
         return found[0], await self._index.parts(key)
 
     async def parts(self, key: FolderKey) -> tuple[Part, ...]:
-        """What a folder names, whole or not, by path."""
-        return await self._index.parts(key)
+        """What a folder names, whole or not, by path.
+
+        Raises:
+            NotOfferedError: The folder is not known, or not any more.
+        """
+        found = await self._index.parts(key)
+        if not found:
+            raise _not_offered(key)
+        return found
 
     async def stored(
         self, namespace_uid: str, kind: str, run: str | None = None
@@ -208,12 +220,20 @@ class Store:
         wanted, self._wanted_bytes = self._wanted_bytes, 0
         return wanted
 
-    async def remove(self, key: FolderKey) -> None:
-        """Remove a folder, and the parts that no other one has."""
+    async def remove(self, folder: StoredFolder) -> bool:
+        """Remove a folder, and the parts that no other one has.
+
+        False: it was renewed since it was listed, or is gone.
+        """
+        key = FolderKey.of(folder)
         async with self._changing:
+            found = await self._index.find(key)
+            if found is None or found[0].created_at != folder.created_at:
+                return False
             await self._objects.delete(key.note)
             for sha256 in await self._index.remove(key):
                 await self._objects.delete(key.blob(sha256))
+            return True
 
     async def reindex(self) -> int:
         """Note in the index what lies in the objects and it does not know; how many folders."""
@@ -233,7 +253,7 @@ class Store:
         """
         before = self._now() - ORPHANED_AFTER
         for folder in await self._index.unfinished(before):
-            await self.remove(FolderKey.of(folder))
+            await self.remove(folder)
         count = 0
         old: dict[str, list[str]] = {}
         async for listed in self._objects.list("blobs/"):
@@ -262,6 +282,12 @@ class Store:
         await self._index.finish(key, self._now())
         return True
 
+    async def _known(self, key: FolderKey) -> StoredFolder:
+        found = await self._index.find(key)
+        if found is None:
+            raise _not_offered(key)
+        return found[0]
+
     def _require_caught_up(self) -> None:
         if not self.is_open:
             raise StoreError("the index is not open, or is being made again from the store")
@@ -284,6 +310,10 @@ class Store:
     async def _put(self, key: str, content: bytes) -> None:
         async with spooled(_once(content), None, len(content), self._spool) as file:
             await self._objects.put(key, file)
+
+
+def _not_offered(key: FolderKey) -> NotOfferedError:
+    return NotOfferedError(f"no manifest of {key.kind} {key.digest} is known; send it first")
 
 
 async def _once(content: bytes) -> AsyncIterator[bytes]:
