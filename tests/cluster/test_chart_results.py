@@ -110,10 +110,10 @@ def test_a_volume_that_is_full_before_old_records_go_is_refused(results, is_refu
     assert ("results.volume.size" in result.stderr) is is_refused
 
 
-def asked_of_the_cluster(release, results, namespace="system"):
+def asked_of_the_cluster(release, results, namespace="system", **more):
     """What Helm says when it looks at what is there, and installs nothing."""
     # CRDs belong to one release only.
-    values = {**IMAGES, "crds": {"install": False}, "results": results}
+    values = {**IMAGES, "crds": {"install": False}, "results": results, **more}
     result = subprocess.run(
         ["helm", "template", release, CHART, "--dry-run=server", "--namespace", namespace,
          "--values=-"],
@@ -141,9 +141,14 @@ def is_default(one):
 
 
 def test_what_no_upgrade_can_change_is_refused_before_anything_changes(system):
+    as_installed = {"volume": {"persistent": False}}
     said = asked_of_the_cluster(RELEASE, {"volume": {"persistent": True}}, SYSTEM)
     assert "kubectl delete statefulset proctor-results --namespace proctor-system" in said
-    assert asked_of_the_cluster(RELEASE, {"volume": {"persistent": False}}, SYSTEM) == ""
+    ledger = {"ledger": {"persistent": True}}
+    said = asked_of_the_cluster(RELEASE, as_installed, SYSTEM, gateway=ledger)
+    assert "gateway.ledger.persistent is true" in said
+    assert "kubectl delete statefulset proctor-gateway --namespace proctor-system" in said
+    assert asked_of_the_cluster(RELEASE, as_installed, SYSTEM) == ""
 
 
 def notes(results):

@@ -166,3 +166,16 @@ subjects:
   namespace: {{ $root.Release.Namespace }}
 {{- end }}
 {{- end }}
+
+{{- /* Refuse to turn over whether a StatefulSet that is there has a claim: (list root component value's-name is-persistent). */}}
+{{- define "proctor.requireSameVolume" -}}
+{{- $root := index . 0 }}
+{{- $name := printf "%s-%s" (include "proctor.name" $root) (index . 1) }}
+{{- $held := lookup "apps/v1" "StatefulSet" $root.Release.Namespace $name }}
+{{- if $held }}
+{{- $was := not (empty $held.spec.volumeClaimTemplates) }}
+{{- if ne (index . 3) $was }}
+{{- fail (printf "%s is %t, and the %s was installed with %t, which no upgrade can change. Leave it, or make it again: kubectl delete statefulset %s --namespace %s (what lies in an emptyDir goes with its pod; a claim stays)" (index . 2) (index . 3) (index . 1) $was $name $root.Release.Namespace) }}
+{{- end }}
+{{- end }}
+{{- end }}
