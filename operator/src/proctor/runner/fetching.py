@@ -7,11 +7,13 @@
 import os
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from proctor.api.git import (
     DEFAULT_USERNAME,
     GIT_AUTHORITIES,
+    GIT_AUTHORITIES_FILE,
     GIT_PASSWORD,
     GIT_PROXY,
     GIT_USERNAME,
@@ -76,5 +78,10 @@ def _access(egress: EgressAccess | None, environ: Mapping[str, str]) -> "Access"
         username=None if password is None else given.get(GIT_USERNAME) or DEFAULT_USERNAME,
         password=password,
         proxy=given.get(GIT_PROXY) if egress is None else proxy_url(egress),
-        authorities=given.get(GIT_AUTHORITIES),
+        authorities=_authorities(given),
     )
+
+
+def _authorities(given: Mapping[str, str]) -> str | None:
+    file = given.get(GIT_AUTHORITIES_FILE)
+    return given.get(GIT_AUTHORITIES) if file is None else Path(file).read_text()
