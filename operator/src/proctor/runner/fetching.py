@@ -28,7 +28,7 @@ from proctor.runner.places import EgressAccess
 from proctor.runner.stopping import exit_on_signals
 
 if TYPE_CHECKING:
-    from proctor.runner.git_server import Access
+    from proctor.runner.git_client import Access
 
 
 def fetch(places: FetchPlaces) -> None:
@@ -52,8 +52,8 @@ def fetch(places: FetchPlaces) -> None:
 
 def _fetch(places: FetchPlaces) -> None:
     from proctor.runner.git_checkout import check_out
+    from proctor.runner.git_client import fetch_pack
     from proctor.runner.git_pack import open_pack
-    from proctor.runner.git_server import fetch_pack
 
     wipe(places.target)
     tree, file = places.target / TREE, places.target / "fetched.pack"
@@ -70,7 +70,7 @@ def _fetch(places: FetchPlaces) -> None:
 
 
 def _access(egress: EgressAccess | None, environ: Mapping[str, str]) -> "Access":
-    from proctor.runner.git_server import Access
+    from proctor.runner.git_client import Access
 
     given = secrets_of(environ)
     password = given.get(GIT_PASSWORD)
