@@ -24,6 +24,10 @@ async def a_gateway(run, folder):
     yield FakeGateway()
 
 
+def full(order):
+    raise OSError("no space left on device")
+
+
 def a_session(output, phases, **fields):
     return Session(a_gateway, phases, FakeReporter(), output=output, **fields)
 
@@ -33,9 +37,12 @@ def a_git_run(name="run", url="https://git.test/shop"):
     return a_planned_run(name=name, tasks=[a_task("a", workspace=workspace)])
 
 
-async def test_a_run_whose_repository_does_not_come_keeps_a_folder_that_can_be_resumed(tmp_path):
+@pytest.mark.parametrize(
+    "fetch", [pytest.param(REFUSED, id="refused"), pytest.param(full, id="machine-is-full")]
+)
+async def test_a_run_whose_repository_does_not_come_can_be_resumed(tmp_path, fetch):
     run, out = a_git_run(), tmp_path / "out"
-    failing = a_session(out, FakePhases({"fetch": REFUSED}))
+    failing = a_session(out, FakePhases({"fetch": fetch}))
     end = await failing.run([run], Interrupt())
     assert end.failed == ("run",)
     assert read_run(out) == end.files[0]

@@ -33,7 +33,10 @@ async def fetch_repositories(
     found = {}
     for repository in sorted(named, key=str):
         folder = places.repository(repository)
-        await _fetch(repository, folder, places, phases, logins.get(repository, {}))
+        try:
+            await _fetch(repository, folder, places, phases, logins.get(repository, {}))
+        except OSError as error:
+            raise RepositoryNotFetchedError(f"no trial has started: {error}") from error
         found[repository] = folder
     return found
 
