@@ -160,6 +160,7 @@ class FakeGateway:
 class FakeReporter:
     ended_trials: list[tuple[TrialId, str | None]] = field(default_factory=list)
     progress: list[Progress] = field(default_factory=list)
+    failures: list[tuple[str, Path, str]] = field(default_factory=list)
     kept: int = 0
 
     def started(self, name: str, folder: Path, total: int, kept: int) -> None:
@@ -176,6 +177,9 @@ class FakeReporter:
 
     def ended(self, file: RunFile, folder: Path) -> None:
         pass
+
+    def failed(self, name: str, folder: Path, reason: str) -> None:
+        self.failures.append((name, folder, reason))
 
 
 @dataclass

@@ -22,6 +22,7 @@ from pathlib import Path
 USERNAME, PASSWORD = "robot", "open-sesame-4711"
 AWAY = "https://elsewhere.test/"
 NO_SETTINGS = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null"}
+"""Git looks into no file of whoever runs the tests."""
 
 
 @dataclass(frozen=True)
@@ -56,12 +57,7 @@ def git(repository: Path, *arguments: str) -> str:
     done = subprocess.run(
         ["git", *arguments],
         cwd=repository,
-        env={
-            **os.environ,
-            **env,
-            "GIT_CONFIG_GLOBAL": "/dev/null",
-            "GIT_CONFIG_SYSTEM": "/dev/null",
-        },
+        env={**os.environ, **env, **NO_SETTINGS},
         capture_output=True,
         text=True,
         check=False,
@@ -131,6 +127,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         is_old = self.path.startswith("/old/")
         env = {
             "PATH": os.environ["PATH"],
+            **NO_SETTINGS,
             "GIT_PROJECT_ROOT": str(self.root),
             "GIT_HTTP_EXPORT_ALL": "1",
             "GIT_PROTOCOL": "" if is_old else self.headers.get("Git-Protocol", ""),

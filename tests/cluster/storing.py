@@ -3,8 +3,7 @@
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,15 +33,6 @@ def stored(run: Mapping[str, Any]) -> Mapping[str, Any]:
     conditions = run["status"]["conditions"]
     found: Mapping[str, Any] = next(one for one in conditions if one["type"] == "ResultsStored")
     return found
-
-
-def until(holds: Callable[[], bool], what: str, seconds: float = 90) -> None:
-    """Wait until something holds, and no longer than that."""
-    deadline = time.monotonic() + seconds
-    while not holds():
-        if time.monotonic() > deadline:
-            raise TimeoutError(f"not within {seconds:g} s: {what}")
-        time.sleep(1)
 
 
 def require_all_stored(run: Mapping[str, Any], count: int) -> None:

@@ -5,8 +5,6 @@ Every address that is said to be shut is first reached by a pod that nothing con
 
 import json
 import shlex
-import threading
-import time
 import uuid
 
 import pytest
@@ -17,6 +15,7 @@ from cluster.conftest import enforces_policies, has_outside
 from cluster.kube import SMALL, a_command_run
 from cluster.outside import METADATA, PRIVATE, PUBLIC, outside
 from cluster.reach import SCRIPT, plain_pod, report
+from waiting import until
 
 pytestmark = pytest.mark.skipif(
     not (enforces_policies() and has_outside()),
@@ -189,9 +188,9 @@ def test_nobody_reaches_a_trial_and_its_policy_comes_back(kube, image, targets, 
     name = "proctor-trial-modelonly"
     before = kube.get("networkpolicy", name)
     kube("patch", "networkpolicy", name, "--type=merge", '--patch={"spec":{"egress":[{}]}}')
-    _until(lambda: kube.get("networkpolicy", name)["spec"] == before["spec"])
+    until(lambda: kube.get("networkpolicy", name)["spec"] == before["spec"], "its policy is mended")
     kube("delete", "networkpolicy", name)
-    _until(lambda: kube.attempt("get", "networkpolicy", name).returncode == 0)
+    until(lambda: kube.attempt("get", "networkpolicy", name).returncode == 0, "it is made again")
     assert kube.get("networkpolicy", name)["spec"] == before["spec"]
 
 
@@ -213,10 +212,3 @@ def test_a_policy_of_somebody_else_that_opens_trials_is_named(kube, targets):
         kube("delete", "networkpolicy", "somebodys")
     assert (found["status"], found["reason"]) == ("False", "OtherPolicies")
     assert "somebodys" in found["message"]
-
-
-def _until(holds, seconds=60):
-    deadline = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < deadline
-        threading.Event().wait(0.5)

@@ -7,6 +7,7 @@ import pytest
 
 from cluster.conftest import a_namespace
 from cluster.kube import a_command_run
+from waiting import until
 
 EXISTS = {"type": "file_exists", "path": "x"}
 NEVER_READ = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "somebodys"}}
@@ -27,10 +28,11 @@ def events_of(kube, run):
 
 def until_told(kube, run, *reasons):
     """Its Events, once all of these are among them."""
-    deadline = time.monotonic() + 30
-    while not set(reasons) <= {reason for _, reason in events_of(kube, run)}:
-        assert time.monotonic() < deadline, events_of(kube, run)
-        time.sleep(0.5)
+    until(
+        lambda: set(reasons) <= {reason for _, reason in events_of(kube, run)},
+        lambda: f"{reasons} are among {events_of(kube, run)}",
+        seconds=30,
+    )
     return events_of(kube, run)
 
 

@@ -1,12 +1,11 @@
 """Whoever may do everything in a namespace still cannot touch the trials in it."""
 
 import json
-import subprocess
-import time
 
 import pytest
 
 from cluster.kube import KubectlError, a_command_run
+from waiting import until
 
 TENANT = "tenant"
 EVERYTHING = {
@@ -222,10 +221,7 @@ def test_a_trial_that_was_attacked_ends_as_if_nothing_had_been(kube, trial):
 def test_a_run_that_is_deleted_takes_its_pods_with_it(kube, trial):
     """Foreground deletion: the garbage collector changes owner references of trials and pods."""
     kube.run("gone", a_command_run("sleep 60", {"type": "file_exists", "path": "x"}))
-    deadline = time.monotonic() + 60
-    while not kube.list("pods", "--selector=proctor.dev/run=gone"):
-        assert time.monotonic() < deadline
-        time.sleep(0.5)
+    until(lambda: kube.list("pods", "--selector=proctor.dev/run=gone"), "its pod is made")
     kube("delete", "evalrun", "gone", "--cascade=foreground", "--timeout=90s")
     assert kube.list("evaltrials", "--selector=proctor.dev/run=gone") == []
 
@@ -233,13 +229,9 @@ def test_a_run_that_is_deleted_takes_its_pods_with_it(kube, trial):
 def test_a_pod_that_is_orphaned_is_let_go(kube, trial):
     """The garbage collector takes the owner reference away, as it may."""
     kube.run("orphan", a_command_run("sleep 60", {"type": "file_exists", "path": "x"}))
-    deadline = time.monotonic() + 60
-    while not kube.list("pods", "--selector=proctor.dev/run=orphan"):
-        assert time.monotonic() < deadline
-        time.sleep(0.5)
+    until(lambda: kube.list("pods", "--selector=proctor.dev/run=orphan"), "its pod is made")
     kube("delete", "evalrun", "orphan", "--cascade=orphan", "--timeout=90s")
-    deadline = time.monotonic() + 90
-    while any("orphan" in one["metadata"]["name"] for one in kube.list("pods")):
-        pods = subprocess.run(["kubectl", "get", "pods", "-A"], capture_output=True, check=False)
-        assert time.monotonic() < deadline, pods.stdout
-        time.sleep(1)
+    until(
+        lambda: not any("orphan" in one["metadata"]["name"] for one in kube.list("pods")),
+        lambda: f"its pod is gone: {kube('get', 'pods', '--output=wide')}",
+    )

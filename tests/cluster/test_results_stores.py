@@ -19,10 +19,10 @@ from cluster.storing import (
     require_all_stored,
     require_named,
     stored,
-    until,
 )
 from fakes.s3 import BUCKET, S3, an_s3
 from postgres import Postgres, a_postgres
+from waiting import until
 
 pytestmark = [
     pytest.mark.alone,

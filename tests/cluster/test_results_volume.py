@@ -10,8 +10,8 @@ from cluster.storing import (
     a_storing_run,
     require_all_stored,
     require_named,
-    until,
 )
+from waiting import until
 
 pytestmark = pytest.mark.alone
 

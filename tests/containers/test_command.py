@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from containers.waiting import until
+from waiting import until
 
 PASSED = [{"type": "file_exists", "path": "made.txt"}]
 HANG = "touch running; while :; do sleep 1; done"

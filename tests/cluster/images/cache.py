@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 CACHE_VARIABLE = "PROCTOR_TEST_CLUSTER_CACHE"
-ARCHIVES_KEPT = 2
+ARCHIVES_KEPT = 6
+"""Of each image. The cache is every checkout's: with fewer than there are in use, two would remove
+each other's and build everything again each time."""
 
 
 @dataclass(frozen=True, slots=True)

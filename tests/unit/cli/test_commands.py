@@ -135,6 +135,31 @@ def test_several_runs_follow_each_other_and_the_worst_counts(tmp_path):
     assert done.returncode == 1
 
 
+def test_a_repository_that_does_not_come_breaks_its_run_and_no_other(tmp_path, monkeypatch):
+    """Its folder could once neither be used nor resumed, and the runs after it never started."""
+    monkeypatch.setenv("https_proxy", "http://127.0.0.1:1")
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    away = a_manifest(folder, name="away")
+    git = f"workspace: {{git: {{url: 'https://git.test/a', commit: '{'0' * 40}'}}}}, prompt"
+    away.write_text(away.read_text().replace("prompt", git))
+    a_manifest(folder, name="good")
+    done = proctor("run", folder, "-o", "out", "--json", "-q", cwd=tmp_path)
+    assert done.returncode == 3
+    files = json.loads(done.stdout)
+    assert [(one["name"], one["status"]["trials"]["passed"]) for one in files] == [
+        ("away", 0),
+        ("good", 2),
+    ]
+    told, remedy = done.stderr.splitlines()
+    assert told.startswith("error: away: no trial has started: ")
+    assert remedy == f"error: away: go on with --resume {tmp_path / 'out/away'}"
+
+    away.write_text(away.read_text().replace(git, "prompt"))
+    again = proctor("run", away, "-o", "out/away", cwd=tmp_path)
+    assert again.returncode == 0, again.stderr
+
+
 def test_folder_alone_is_enough_to_resume(tmp_path):
     manifest = a_manifest(tmp_path)
     assert proctor("run", manifest, "-o", "out", cwd=tmp_path).returncode == 0

@@ -23,5 +23,11 @@ def test_only_the_newest_archives_are_kept():
     assert outdated(archives, kept=2) == (Path("one"),)
 
 
+def test_checkouts_that_take_turns_keep_each_others_archives():
+    """Two of them, each with its own images now and before, once built all of it anew each time."""
+    checkouts = [(float(number), Path(f"{number % 2}-{number}")) for number in range(4)]
+    assert outdated(checkouts) == ()
+
+
 def test_few_archives_are_all_kept():
     assert outdated([(1.0, Path("one"))], kept=2) == ()

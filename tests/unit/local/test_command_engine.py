@@ -1,13 +1,21 @@
 """What an engine's command is told; that podman obeys is in the contract and `tests/containers`."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
-from proctor.local.command_engine import create_words, find_engine, require_limits
+from proctor.local.abandoned import remove_abandoned
+from proctor.local.command_engine import (
+    CommandEngine,
+    create_words,
+    find_engine,
+    require_limits,
+)
 from proctor.local.engine import Container, EngineError, Share
 from proctor.local.environment import engine_environment
+from proctor.local.labels import FOLDER_LABEL, PLACE_LABEL, place_of, this_place
 
 
 def words(tmp_path, engine="podman", uid=1000, gid=100, **changes):
@@ -145,3 +153,66 @@ def test_engines_get_what_they_need_and_no_keys():
     assert given.keys() >= {"PATH", "HOME", "XDG_RUNTIME_DIR", "DOCKER_HOST"}
     assert "key" not in given.values()
     assert "HTTPS_PROXY" not in given
+
+
+ENGINE = """#!{python}
+import json, pathlib, sys
+file = pathlib.Path(__file__).with_name("containers.json")
+held = json.loads(file.read_text())
+word, *rest = sys.argv[1:]
+if word == "ps":
+    filters = [one.removeprefix("label=") for one in rest if one.startswith("label=")]
+    def has(labels, wanted):
+        name, given, value = wanted.partition("=")
+        return name in labels and (not given or labels[name] == value)
+    print(*(name for name, labels in held.items() if all(has(labels, one) for one in filters)))
+elif word == "create":
+    labels = [one.removeprefix("--label=") for one in rest if one.startswith("--label=")]
+    held["made"] = dict(one.split("=", 1) for one in labels)
+    print("made")
+elif word == "inspect":
+    print(json.dumps(held[rest[-1]]))
+elif word == "cp":
+    file.with_name("copying.json").write_text(json.dumps(held))
+elif word == "rm":
+    held.pop(rest[-1])
+file.write_text(json.dumps(held))
+"""
+"""An engine that holds nothing but labels."""
+
+
+@pytest.fixture
+def containers(tmp_path):
+    """What the engine ``docker`` in ``tmp_path`` holds: name → labels."""
+    program = tmp_path / "docker"
+    program.write_text(ENGINE.format(python=sys.executable))
+    program.chmod(0o755)
+    path = tmp_path / "containers.json"
+    path.write_text("{}")
+    return path
+
+
+def test_only_containers_of_this_user_boot_and_view_of_folders_are_removed(tmp_path, containers):
+    """A folder that only another mount namespace has was once "gone", and its containers went."""
+    engine = CommandEngine("docker", {"PATH": str(tmp_path)})
+    gone = tmp_path / "gone"
+    engine.copy_out("a/b:1", "/data", tmp_path / "copy", gone)
+    ours = json.loads((tmp_path / "copying.json").read_text())["made"]
+    held = {"ours": ours, "others": {FOLDER_LABEL: str(gone), PLACE_LABEL: "another"}}
+    held["older"] = {FOLDER_LABEL: str(gone)}
+    containers.write_text(json.dumps(held))
+    assert engine.owners() == {"ours": gone}
+    remove_abandoned(engine)
+    assert json.loads(containers.read_text()).keys() == {"others", "older"}
+
+
+def test_places_differ_by_user_boot_mounts_and_root(tmp_path):
+    places = {
+        place_of(1000, "boot", 1, (8, 2)),
+        place_of(1001, "boot", 1, (8, 2)),
+        place_of(1000, "later", 1, (8, 2)),
+        place_of(1000, "boot", 2, (8, 2)),
+        place_of(1000, "boot", 1, (8, 3)),
+    }
+    assert len(places) == 5
+    assert this_place() == this_place()

@@ -150,13 +150,16 @@ async def test_an_agent_works_in_the_repository_and_the_record_names_it(tmp_path
     (tmp_path / "run.yaml").write_text(yaml.safe_dump(document))
     answer = f'case "$1" in Username*) echo {USERNAME};; *) echo {PASSWORD};; esac'
     pair = certificate(tmp_path, "git.test")
+    # A system's bundle is longer than a variable of a process may be: 128 KiB.
+    bundle = tmp_path / "bundle.pem"
+    bundle.write_text("# an authority\n" * 10_000 + pair[0].read_text())
     with serving(tmp_path / "served", pair) as server:
         async with a_git_proxy(server.port) as proxy:
             environment = {
                 **os.environ,
                 "https_proxy": f"http://proctor:{a_pass('git.test')}@{proxy}",
                 "no_proxy": "",
-                "GIT_SSL_CAINFO": str(pair[0]),
+                "GIT_SSL_CAINFO": str(bundle),
                 "GIT_ASKPASS": a_program(tmp_path, answer),
             }
             process = await asyncio.create_subprocess_exec(

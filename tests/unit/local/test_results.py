@@ -38,6 +38,10 @@ def test_exit_code_says_passed_not_passed_or_broken(runs, code):
     assert exit_code(runs, interrupted=False) == code
 
 
+def test_a_run_that_could_not_start_is_broken_whatever_it_reached_before():
+    assert exit_code([a_status("Passed")], interrupted=False, failed=["run"]) == 3
+
+
 def test_interruption_beats_every_result():
     assert exit_code([a_status(errored=1)], interrupted=True) == 130
 

@@ -6,6 +6,7 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from proctor.api.base import RelativePath, Spec
+from proctor.api.results import DIGEST_SCHEME
 from proctor.api.task import (
     MAX_CRITERIA,
     AgentSpec,
@@ -183,7 +184,9 @@ class BundleReference(Spec):
     """Tasks that lie on the results server, for the run's namespace."""
 
     digest: Annotated[
-        Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$", max_length=71)],
+        Annotated[
+            str, StringConstraints(pattern=f"^{DIGEST_SCHEME}[0-9a-f]{{64}}$", max_length=71)
+        ],
         Field(description="As `proctor push FOLDER` prints it."),
     ]
 

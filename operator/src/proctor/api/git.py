@@ -11,6 +11,9 @@ GIT_PROXY = "GIT_PROXY"
 GIT_AUTHORITIES = "GIT_AUTHORITIES"
 """Certificates in PEM that are trusted besides the system's."""
 
+GIT_AUTHORITIES_FILE = "GIT_AUTHORITIES_FILE"
+"""A file of them, in place of their text: a variable holds at most 128 KiB, a system's has more."""
+
 USERNAME_KEY, PASSWORD_KEY, AUTHORITIES_KEY = "username", "password", "ca.crt"
 """Keys of the Secret that ``workspace.git.secretRef`` names."""
 

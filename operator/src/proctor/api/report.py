@@ -29,6 +29,9 @@ EXIT_GIT_REFUSED = 6
 EXIT_GIT_UNREACHABLE = 7
 """Exit code of ``stage`` when a repository's server did not answer or broke off."""
 
+EXIT_CANNOT_START = 127
+"""Exit code of the runner's launcher: no interpreter could be started, so no agent was either."""
+
 NETWORK_CLOSED, NETWORK_OPEN = "NetworkClosed", "NetworkOpen"
 """What ``stage`` found of the pod's network, in its termination message."""
 

@@ -42,12 +42,20 @@ MANIFEST_BYTES = 8 << 20
 MAX_BUNDLE_BYTES = 8 << 20
 """The parts of a bundle together: the operator reads all of them at once."""
 
+DIGEST_SCHEME = "sha256:"
+"""Before a folder's digest where people, specs and statuses write it."""
+
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 def is_digest(text: str) -> bool:
     """Whether it is a SHA-256 as it is written here."""
     return _DIGEST.fullmatch(text) is not None
+
+
+def written_digest(digest: str) -> str:
+    """A folder's digest as people, specs and statuses write it."""
+    return f"{DIGEST_SCHEME}{digest}"
 
 
 def bundles_of(namespace: str) -> str:

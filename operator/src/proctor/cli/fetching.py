@@ -9,7 +9,7 @@ import click
 from proctor.api.errors import UserError
 from proctor.api.record import MANIFEST, RecordManifest
 from proctor.api.record_folder import read_record
-from proctor.api.results import records_of
+from proctor.api.results import records_of, written_digest
 from proctor.cli.kube import connect, current_namespace
 from proctor.cli.server import reach
 from proctor.cli.stored import stored_records
@@ -42,7 +42,8 @@ def fetch_records(request: RecordsRequest) -> int:
     if problem:
         raise UserError(f"the results server cannot be asked: {problem}")
     for trial in choose(trials_of((), stored), request.trials, request.run):
-        line = f"{trial.title}  sha256:{trial.digest}"
+        assert trial.digest is not None, "each is a stored record"
+        line = f"{trial.title}  {written_digest(trial.digest)}"
         if request.output is not None:
             folder = _download(client, records_of(namespace), trial, request.output)
             line += f"  {folder}"

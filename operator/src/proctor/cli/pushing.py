@@ -9,7 +9,7 @@ import click
 
 from proctor.api.errors import UserError
 from proctor.api.record import RecordManifest
-from proctor.api.results import bundles_of
+from proctor.api.results import bundles_of, written_digest
 from proctor.cli.kube import connect, current_namespace
 from proctor.cli.server import WRITER, reach
 from proctor.controller.orders import pack_orders
@@ -66,13 +66,13 @@ def _send(client: ResultsClient, namespace: str, bundle: Bundle) -> None:
 
 
 def _as_text(tasks: PackedTasks) -> str:
-    digest = f"sha256:{tasks.bundle.digest}"
+    digest = written_digest(tasks.bundle.digest)
     return f'{digest}\n\ntasksFrom:\n- bundle: {{digest: "{digest}"}}'
 
 
 def _as_json(tasks: PackedTasks, namespace: str) -> str:
     body = {
-        "digest": f"sha256:{tasks.bundle.digest}",
+        "digest": written_digest(tasks.bundle.digest),
         "namespace": namespace,
         "sizeBytes": tasks.bundle.size_bytes,
         "tasks": tasks.tasks,

@@ -1,7 +1,9 @@
 """How a run is shown while it goes on: lines on standard error, and a live one on a terminal."""
 
+import shlex
 from pathlib import Path
 
+import click
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
@@ -56,6 +58,11 @@ class LineReporter:
     def ended(self, file: RunFile, folder: Path) -> None:
         """Print the tables."""
         print_run(self._results, file, folder, every_trial=self._verbose)
+
+    def failed(self, name: str, folder: Path, reason: str) -> None:
+        """Say why, and how to go on; also when nothing else is shown."""
+        click.echo(f"error: {name}: {reason}", err=True)
+        click.echo(f"error: {name}: go on with --resume {shlex.quote(str(folder))}", err=True)
 
     def close(self) -> None:
         """Leave the terminal as it was, also when a run ended by an error."""

@@ -122,12 +122,13 @@ def run_paths(request: RunRequest) -> int:
     )
     interrupt = Interrupt()
     try:
-        files = asyncio.run(session.run(runs, interrupt))
+        end = asyncio.run(session.run(runs, interrupt))
     finally:
         reporter.close()
     if request.as_json:
-        click.echo(_json(files))
-    return exit_code([file.status for file in files], interrupted=interrupt.requested)
+        click.echo(_json(end.files, several=len(runs) > 1))
+    statuses = [file.status for file in end.files]
+    return exit_code(statuses, interrupted=interrupt.requested, failed=end.failed)
 
 
 def _containers(
@@ -181,7 +182,7 @@ def _width(stream: object) -> int | None:
     return int(os.environ.get("COLUMNS", _WIDTH_WITHOUT_TERMINAL))
 
 
-def _json(files: Sequence[RunFile]) -> str:
-    """``run.json`` of the run, or a list of them when there are several."""
+def _json(files: Sequence[RunFile], *, several: bool) -> str:
+    """``run.json`` of the run, or with several runs a list of those that were begun."""
     bodies = [file.model_dump(mode="json", by_alias=True) for file in files]
-    return json.dumps(bodies[0] if len(bodies) == 1 else bodies, indent=2, ensure_ascii=False)
+    return json.dumps(bodies[0] if bodies and not several else bodies, indent=2, ensure_ascii=False)

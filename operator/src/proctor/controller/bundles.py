@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from proctor.api.conditions import Reason
 from proctor.api.errors import PlatformError, Problem, SpecError
 from proctor.api.record import RecordManifest
-from proctor.api.results import MAX_BUNDLE_BYTES, NO_BUNDLE, TOKEN_HEADER, bundles_of
+from proctor.api.results import DIGEST_SCHEME, MAX_BUNDLE_BYTES, NO_BUNDLE, TOKEN_HEADER, bundles_of
 from proctor.api.task import Task
 from proctor.controller.config_maps import AwaitedError
 from proctor.controller.seen import SeenRun
@@ -30,7 +30,6 @@ MOST_BYTES = 32 << 20
 
 _TIMEOUT_SECONDS = 10
 _MANIFEST_BYTES = 64 << 10
-_SCHEME = "sha256:"
 
 
 class Bundles(Protocol):
@@ -84,7 +83,7 @@ class ResultsBundles:
             raise PlatformError(f"the results server: {error}") from error
 
     def _parts(self, namespace: str, digest: str) -> Mapping[str, bytes]:
-        base, sha256 = bundles_of(namespace), digest.removeprefix(_SCHEME)
+        base, sha256 = bundles_of(namespace), digest.removeprefix(DIGEST_SCHEME)
         manifest = self._read(f"{base}/{sha256}", sha256, _MANIFEST_BYTES)
         named = {part.path: part for part in RecordManifest.model_validate_json(manifest).parts}
         if tuple(sorted(named)) != PARTS:
@@ -175,5 +174,5 @@ def _named(spec: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for index, source in enumerate(spec.get("tasksFrom") or ()):
         bundle = source.get("bundle") if isinstance(source, Mapping) else None
         digest = bundle.get("digest") if isinstance(bundle, Mapping) else None
-        if isinstance(digest, str) and digest.startswith(_SCHEME):
+        if isinstance(digest, str) and digest.startswith(DIGEST_SCHEME):
             yield bundle_field(index), digest

@@ -6,10 +6,11 @@ from typing import Any
 
 from proctor.controller.names import EGRESS_PASS, FETCH_PASS
 from proctor.controller.settings import NetworkSettings
+from proctor.planning.reserved import PRIVATE
 
 FINDING = "/dev/termination-log"
-PASS_VOLUME, PASS_FOLDER = "egress-pass", "/var/run/proctor/egress"
-FETCH_PASS_VOLUME, FETCH_PASS_FOLDER = "fetch-pass", "/var/run/proctor/fetch"
+PASS_VOLUME, PASS_FOLDER = "egress-pass", f"{PRIVATE}/egress"
+FETCH_PASS_VOLUME, FETCH_PASS_FOLDER = "fetch-pass", f"{PRIVATE}/fetch"
 
 
 @dataclass(frozen=True, slots=True)

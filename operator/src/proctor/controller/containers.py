@@ -17,7 +17,7 @@ from proctor.controller.confinement import (
     proof,
     proxy_words,
 )
-from proctor.controller.fetching import FETCHED, FETCHED_VOLUME, fetch_env, fetch_words
+from proctor.controller.fetching import FETCHED_VOLUME, fetch_env, fetch_words
 from proctor.controller.literals import literal
 from proctor.controller.names import AGENT, CHECKS, FILL, GRADE, STAGE, TrialObject
 from proctor.controller.pod_template import (
@@ -30,16 +30,23 @@ from proctor.controller.pod_template import (
 from proctor.controller.security import task_security, trusted_security
 from proctor.controller.settings import OperatorSettings
 from proctor.planning.model import Cell
+from proctor.planning.reserved import (
+    EVIDENCE,
+    FETCHED,
+    FILL_FOLDER,
+    FROZEN,
+    HOME,
+    KEPT,
+    ORDERS,
+    PRIVATE,
+    RUNNER,
+    RUNNER_COMMAND,
+    SCRATCH,
+    TEMPORARY,
+)
 from proctor.planning.service_rules import LOOP_PORT
 
-RUNNER = ["/proctor/bin/python3", "-m", "proctor.runner"]
-"""In the runner's image, and in every other one once ``stage`` has laid it there."""
-
-HOME = "/home/agent"
-FROZEN = "/frozen"
-SCRATCH = "/scratch"
-KEPT = "/kept"
-HANDSHAKE = "/var/run/proctor/loop"
+HANDSHAKE = f"{PRIVATE}/loop"
 RECORD = "/record"
 VERDICT = "/dev/termination-log"
 
@@ -71,7 +78,7 @@ class Sandbox:
 def stage(sandbox: Sandbox) -> dict[str, Any]:
     """Lay the runner into the runtime volume, prove that the network is closed, and fetch."""
     own = _trusted(sandbox, STAGE)
-    command = [*RUNNER, "stage", "--to", "/runtime", *proof(sandbox.settings.network)]
+    command = [*RUNNER_COMMAND, "stage", "--to", "/runtime", *proof(sandbox.settings.network)]
     mounts = [mount("runtime", "/runtime")]
     git = sandbox.cell.git
     if git is not None:
@@ -86,8 +93,12 @@ def stage(sandbox: Sandbox) -> dict[str, Any]:
 
 def fill(sandbox: Sandbox) -> dict[str, Any]:
     """Copy a folder of the task's image into the workspace, which covers it from then on."""
-    command = [*RUNNER, "fill", "--from", literal(sandbox.cell.workspace), "--to", "/fill"]
-    mounts = [mount("runtime", "/proctor", read_only=True), mount("workspace", "/fill")]
+    command = [
+        *RUNNER_COMMAND, "fill",
+        "--from", literal(sandbox.cell.workspace),
+        "--to", FILL_FOLDER,
+    ]  # fmt: skip
+    mounts = [mount("runtime", RUNNER, read_only=True), mount("workspace", FILL_FOLDER)]
     return {
         **_task(sandbox, FILL),
         "command": command,
@@ -100,23 +111,23 @@ def agent(sandbox: Sandbox) -> dict[str, Any]:
     """Fill the workspace and let the agent take its turns."""
     passed = sandbox.mounts.passed
     command = [
-        *RUNNER, "agent",
-        "--orders", "/proctor-orders/agent/orders.json",
+        *RUNNER_COMMAND, "agent",
+        "--orders", f"{ORDERS}/agent/orders.json",
         "--workspace", literal(sandbox.cell.workspace),
         "--home", HOME,
-        "--evidence", "/evidence/agent",
+        "--evidence", f"{EVIDENCE}/agent",
     ]  # fmt: skip
     command += ["--filled"] if sandbox.cell.from_image else []
     command += ["--fetched", FETCHED] if sandbox.cell.fetches else []
     for name, path in passed.items():
         command += [] if name == "home" else ["--persist", literal(path)]
     mounts = [
-        mount("runtime", "/proctor", read_only=True),
-        mount("agent-orders", "/proctor-orders/agent", read_only=True),
+        mount("runtime", RUNNER, read_only=True),
+        mount("agent-orders", f"{ORDERS}/agent", read_only=True),
         mount("workspace", sandbox.cell.workspace),
         *(mount(name, path) for name, path in passed.items()),
-        mount("agent-evidence", "/evidence/agent"),
-        mount("agent-tmp", "/tmp"),
+        mount("agent-evidence", f"{EVIDENCE}/agent"),
+        mount("agent-tmp", TEMPORARY),
         *_fetched(sandbox),
         *agent_mounts(sandbox.cell.pod),
     ]
@@ -125,7 +136,7 @@ def agent(sandbox: Sandbox) -> dict[str, Any]:
         mounts += [mount("handshake", HANDSHAKE), mount("checks-scratch", SCRATCH)]
     if sandbox.cell.agent_asks_models:
         command += _gateway(sandbox, "agent")
-        mounts.append(mount("agent-token", "/var/run/proctor/agent", read_only=True))
+        mounts.append(mount("agent-token", f"{PRIVATE}/agent", read_only=True))
     _by_proxy(sandbox, command, mounts)
     disk = sandbox.cell.resources.ephemeral_storage
     # A repository lies there twice: as it was fetched, and as the workspace.
@@ -139,26 +150,26 @@ def checks(sandbox: Sandbox) -> dict[str, Any]:
     """Run the commands of criteria on a copy of the frozen workspace."""
     passed = sandbox.mounts.passed
     command = [
-        *RUNNER, "checks",
-        "--orders", "/proctor-orders/checks/orders.json",
+        *RUNNER_COMMAND, "checks",
+        "--orders", f"{ORDERS}/checks/orders.json",
         "--frozen-workspace", f"{FROZEN}/workspace",
         "--workspace", literal(sandbox.cell.workspace),
         "--home", HOME,
-        "--evidence", "/evidence/checks",
+        "--evidence", f"{EVIDENCE}/checks",
         "--scratch", SCRATCH,
     ]  # fmt: skip
     for name, path in passed.items():
         command += ["--frozen", literal(f"{FROZEN}/{name}={path}")]
     mounts = [
-        mount("runtime", "/proctor", read_only=True),
-        mount("checks-orders", "/proctor-orders/checks", read_only=True),
+        mount("runtime", RUNNER, read_only=True),
+        mount("checks-orders", f"{ORDERS}/checks", read_only=True),
         mount("workspace", f"{FROZEN}/workspace", read_only=True),
         *(mount(name, f"{FROZEN}/{name}", read_only=True) for name in passed),
         mount("checks-workspace", sandbox.cell.workspace),
         *(mount(f"checks-{name}", path) for name, path in passed.items()),
-        mount("checks-evidence", "/evidence/checks"),
+        mount("checks-evidence", f"{EVIDENCE}/checks"),
         mount("checks-scratch", SCRATCH),
-        mount("checks-tmp", "/tmp"),
+        mount("checks-tmp", TEMPORARY),
         *checks_mounts(sandbox.cell.pod),
     ]
     _by_proxy(sandbox, command, mounts)
@@ -171,10 +182,10 @@ def grade(sandbox: Sandbox, owner: TrialObject, attempt: int) -> dict[str, Any]:
     """Judge the evidence and write the verdict; runs nothing that the agent made."""
     trial = owner.trial
     command = [
-        *RUNNER, "grade",
-        "--orders", "/proctor-orders/grade/orders.json",
+        *RUNNER_COMMAND, "grade",
+        "--orders", f"{ORDERS}/grade/orders.json",
         "--workspace", f"{FROZEN}/workspace",
-        "--agent-evidence", "/evidence/agent",
+        "--agent-evidence", f"{EVIDENCE}/agent",
         "--verdict", VERDICT,
         "--record", RECORD,
         "--run", owner.run_name,
@@ -185,33 +196,33 @@ def grade(sandbox: Sandbox, owner: TrialObject, attempt: int) -> dict[str, Any]:
         "--attempt", str(attempt),
     ]  # fmt: skip
     mounts = [
-        mount("grade-orders", "/proctor-orders/grade", read_only=True),
+        mount("grade-orders", f"{ORDERS}/grade", read_only=True),
         mount("workspace", f"{FROZEN}/workspace", read_only=True),
-        mount("agent-evidence", "/evidence/agent", read_only=True),
+        mount("agent-evidence", f"{EVIDENCE}/agent", read_only=True),
         mount("record", RECORD),
-        mount("grade-tmp", "/tmp"),
+        mount("grade-tmp", TEMPORARY),
         *_fetched(sandbox),
         *grade_mounts(sandbox.cell.pod),
     ]
     command += ["--fetched", FETCHED] if sandbox.cell.fetches else []
     if sandbox.cell.checks_in_place:
-        command += ["--checks-evidence", "/evidence/agent", "--kept", KEPT]
+        command += ["--checks-evidence", f"{EVIDENCE}/agent", "--kept", KEPT]
         mounts.append(mount("loop-kept", KEPT, read_only=True))
     elif sandbox.cell.orders.checks is not None:
-        command += ["--checks-evidence", "/evidence/checks"]
-        mounts.append(mount("checks-evidence", "/evidence/checks", read_only=True))
+        command += ["--checks-evidence", f"{EVIDENCE}/checks"]
+        mounts.append(mount("checks-evidence", f"{EVIDENCE}/checks", read_only=True))
     show_pass(sandbox, command, mounts)
     if sandbox.cell.needs_model:
         command += _gateway(sandbox, "judge")
-        mounts.append(mount("judge-token", "/var/run/proctor/judge", read_only=True))
+        mounts.append(mount("judge-token", f"{PRIVATE}/judge", read_only=True))
     results = sandbox.settings.results
     if results is not None:
         command += [
             "--results", results.upload_url,
-            "--results-token-file", "/var/run/proctor/results/token",
+            "--results-token-file", f"{PRIVATE}/results/token",
             "--upload-seconds", str(results.upload_seconds),
         ]  # fmt: skip
-        mounts.append(mount("results-token", "/var/run/proctor/results", read_only=True))
+        mounts.append(mount("results-token", f"{PRIVATE}/results", read_only=True))
     own = {**_trusted(sandbox, GRADE), **_env(sandbox, grade_secret_folders(sandbox.cell.pod))}
     return {**own, "command": command, "volumeMounts": mounts}
 
@@ -242,7 +253,7 @@ def _pass_mount() -> dict[str, Any]:
 def _gateway(sandbox: Sandbox, role: str) -> list[str]:
     return [
         "--gateway", sandbox.settings.gateway_url,
-        "--key-file", f"/var/run/proctor/{role}/token",
+        "--key-file", f"{PRIVATE}/{role}/token",
     ]  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 
 from proctor.api.outcome import FailureClass
 from proctor.api.report import (
+    EXIT_CANNOT_START,
     EXIT_GATEWAY_UNREACHABLE,
     EXIT_GIT_REFUSED,
     EXIT_GIT_UNREACHABLE,
@@ -25,8 +26,6 @@ LOST_AFTER = timedelta(seconds=60)
 """A pod that is still there so long after its grace is on a node that nobody hears of."""
 
 _UNKNOWN = "ContainerStatusUnknown"
-_CANNOT_START = 127
-"""The runner's launcher: no interpreter could be started, so no agent was either."""
 
 
 def has_ended(pod: SeenPod, now: datetime) -> bool:
@@ -139,7 +138,7 @@ def _container(pod: SeenPod, started: bool) -> Failure:
 
 def _blame(bad: ContainerState, started: bool) -> Failure:
     words = _words(bad)
-    if bad.reason in NEVER_STARTED or bad.exit_code == _CANNOT_START:
+    if bad.reason in NEVER_STARTED or bad.exit_code == EXIT_CANNOT_START:
         return Failure(FailureClass.CONFIG, "RunnerCannotStart", words, bad.name in (CHECKS, GRADE))
     if bad.name == STAGE and bad.exit_code == EXIT_GIT_REFUSED:
         return Failure(FailureClass.CONFIG, "GitRefused", bad.message or words)

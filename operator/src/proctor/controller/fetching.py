@@ -15,8 +15,9 @@ from proctor.api.workspace import GitRepository
 from proctor.controller.confinement import FETCH_PASS_FOLDER, proxy_words
 from proctor.controller.literals import literal
 from proctor.controller.settings import NetworkSettings
+from proctor.planning.reserved import FETCHED
 
-FETCHED_VOLUME, FETCHED = "fetched", "/fetched"
+FETCHED_VOLUME = "fetched"
 LIBRARIES = "/stage"
 """In the runner's image, not below /proctor: it is never laid beside an agent."""
 

@@ -3,10 +3,7 @@
 from typing import Any
 
 from proctor.controller.containers import (
-    FROZEN,
     HANDSHAKE,
-    KEPT,
-    RUNNER,
     Sandbox,
     container,
     mount,
@@ -14,21 +11,22 @@ from proctor.controller.containers import (
 )
 from proctor.controller.names import LOOP
 from proctor.controller.security import trusted_security
+from proctor.planning.reserved import FROZEN, KEPT, ORDERS, RUNNER_COMMAND
 from proctor.planning.service_rules import LOOP_PORT
 
 
 def loop(sandbox: Sandbox) -> dict[str, Any]:
     """Keep the hidden orders for checks in place until nothing of the agent is left."""
     command = [
-        *RUNNER, "loop",
-        "--orders", "/proctor-orders/checks/orders.json",
+        *RUNNER_COMMAND, "loop",
+        "--orders", f"{ORDERS}/checks/orders.json",
         "--workspace", f"{FROZEN}/workspace",
         "--kept", KEPT,
         "--handshake", HANDSHAKE,
         "--port", str(LOOP_PORT),
     ]  # fmt: skip
     mounts = [
-        mount("checks-orders", "/proctor-orders/checks", read_only=True),
+        mount("checks-orders", f"{ORDERS}/checks", read_only=True),
         mount("workspace", f"{FROZEN}/workspace", read_only=True),
         mount("loop-kept", KEPT),
         mount("handshake", HANDSHAKE),

@@ -9,9 +9,7 @@ from typing import Any
 
 from proctor.api.pod_template import PodTemplate, PodVolume, VolumeItem
 from proctor.api.redaction import SECRET_FOLDERS
-
-HIDDEN_SECRETS = "/proctor-secrets"
-"""Where ``grade`` finds Secrets whose values it takes out."""
+from proctor.planning.reserved import HIDDEN_SECRETS
 
 _DEFAULT_SIZE = "1Gi"
 

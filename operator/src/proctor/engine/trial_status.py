@@ -7,6 +7,7 @@ from decimal import Decimal
 from proctor.api.conditions import Reason
 from proctor.api.evaltrial import CriterionStatus, EvalTrialStatus, StageSeconds
 from proctor.api.outcome import FailureClass, Outcome
+from proctor.api.results import written_digest
 from proctor.api.run_status import TokenCounts
 from proctor.api.termination import TrialVerdict
 from proctor.api.text import cut
@@ -49,7 +50,7 @@ def verdict_status(
             "refused": verdict.bill.refused,
             "turns": verdict.turns,
             "seconds": _stages(attempt, verdict),
-            "record_digest": f"sha256:{verdict.digest}",
+            "record_digest": written_digest(verdict.digest),
             "pod_changes": tuple(cut(one, 120) for one in attempt.pod_changes[:20]),
             "record_place": "ResultsServer" if verdict.stored else None,
             "record_problem": cut(verdict.not_stored, _PROBLEM_LENGTH),

@@ -21,7 +21,6 @@ from proctor.api.usage import Bill, RunSpending
 from proctor.engine.model import Failure, TrialId
 from proctor.gateway.local_accounts import Keys
 from proctor.local.contained import (
-    FETCHED,
     GATEWAY_SOCKET,
     GATEWAY_URL,
     Confined,
@@ -40,6 +39,7 @@ from proctor.local.gateway_socket import gateway_socket
 from proctor.local.phases import PhaseEnd, PhaseOrder, Phases
 from proctor.local.places import TrialPlaces
 from proctor.planning.model import Cell
+from proctor.planning.reserved import FETCHED
 from proctor.runner.secret_values import KEY_NAME
 
 BACKSTOP_SECONDS = 60

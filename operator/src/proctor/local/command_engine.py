@@ -16,8 +16,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from proctor.local.engine import FOLDER_LABEL, Container, ContainerEnd, EngineError, Share
+from proctor.local.engine import Container, ContainerEnd, EngineError, Share
 from proctor.local.files import open_log
+from proctor.local.labels import FOLDER_LABEL, PLACE_LABEL, labels, this_place
 
 ENGINES = ("podman", "docker")
 """Commands, the preferred one first."""
@@ -95,6 +96,9 @@ class CommandEngine:
         name: ``podman`` or ``docker``.
         environment: Of the command, complete; containers see none of it.
         grace_seconds: What a container has between SIGTERM and SIGKILL.
+
+    Raises:
+        EngineError: Where it cannot tell which containers are whose.
     """
 
     def __init__(
@@ -103,6 +107,7 @@ class CommandEngine:
         self._name = name
         self._environment = dict(environment)
         self._grace_seconds = grace_seconds
+        self._place = this_place()
         self._alive: set[asyncio.subprocess.Process] = set()
 
     @property
@@ -130,8 +135,8 @@ class CommandEngine:
 
     def copy_out(self, image: str, path: str, target: Path, owner: Path) -> None:
         """Copy a folder of an image, by a container that is never started."""
-        label = f"--label={FOLDER_LABEL}={owner}"
-        made = self._ask("create", "--pull=never", "--network=none", label, image, "none")
+        words = ("--pull=never", "--network=none", *labels(owner, self._place))
+        made = self._ask("create", *words, image, "none")
         try:
             self._ask("cp", f"{made}:{path}", str(target))
         finally:
@@ -158,8 +163,10 @@ class CommandEngine:
             _hang_up(process)
 
     def owners(self) -> Mapping[str, Path]:
-        """All containers of ours that exist."""
-        ids = self._ask("ps", "--all", "--quiet", "--filter", f"label={FOLDER_LABEL}").split()
+        """Containers of this user that exist and were made where folders are those seen here."""
+        ours = (f"label={FOLDER_LABEL}", f"label={PLACE_LABEL}={self._place}")
+        filters = [word for one in ours for word in ("--filter", one)]
+        ids = self._ask("ps", "--all", "--quiet", *filters).split()
         found = {}
         for one in ids:
             done = self._call("inspect", "--format", "{{json .Config.Labels}}", one)
@@ -178,6 +185,7 @@ class CommandEngine:
         with open_log(log) as output:
             return await asyncio.create_subprocess_exec(
                 *keeper,
+                *labels(container.owner, self._place),
                 *create_words(container, self._name, os.geteuid(), os.getegid()),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
@@ -258,7 +266,6 @@ def create_words(container: Container, engine: str, uid: int, gid: int) -> tuple
         "--no-healthcheck",
         "--stop-signal=SIGTERM",
         "--workdir=/",
-        f"--label={FOLDER_LABEL}={container.owner}",
         *(f"--mount={_mount(share)}" for share in container.shares),
         *(f"--env={name}" for name in sorted(container.variables)),
         f"--entrypoint={program}",

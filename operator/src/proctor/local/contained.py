@@ -12,16 +12,23 @@ from proctor.api.quantity import amount
 from proctor.local.engine import Container, Share
 from proctor.local.places import TrialPlaces
 from proctor.planning.model import Cell
+from proctor.planning.reserved import (
+    EVIDENCE,
+    FILL_FOLDER,
+    FROZEN,
+    HOME,
+    ORDERS,
+    PRIVATE,
+    RUNNER,
+    RUNNER_COMMAND,
+    SCRATCH,
+    TEMPORARY,
+)
 
 GATEWAY_URL = "http://127.0.0.1:61118"
 """Of the gateway in each container: a port of its own 127.0.0.1, which is all of its network."""
 
-GATEWAY_SOCKET = "/var/run/proctor/gateway.sock"
-HOME = "/home/agent"
-FETCHED = "/fetched"
-
-_RUNNER = ("/proctor/bin/python3", "-m", "proctor.runner")
-_FROZEN = "/frozen"
+GATEWAY_SOCKET = f"{PRIVATE}/gateway.sock"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +68,7 @@ class Confined:
         return Container(
             name=self.name,
             image=self.cell.image,
-            command=(*_RUNNER, phase, *arguments),
+            command=(*RUNNER_COMMAND, phase, *arguments),
             shares=self.shares,
             folder=self.folder,
             owner=self.ground.folder,
@@ -95,22 +102,22 @@ def passed(places: TrialPlaces, cell: Cell) -> tuple[tuple[Path, str], ...]:
 
 def fill_shares(places: TrialPlaces, cell: Cell, ground: Ground) -> tuple[Share, ...]:
     """The workspace lies beside the image's folder, which it covers from then on."""
-    return (Share(ground.runner, "/proctor"), Share(places.workspace, "/fill", writable=True))
+    return (Share(ground.runner, RUNNER), Share(places.workspace, FILL_FOLDER, writable=True))
 
 
 def agent_shares(places: TrialPlaces, cell: Cell, ground: Ground) -> tuple[Share, ...]:
     """What the agent has, and its runner."""
     shares = [
-        Share(ground.runner, "/proctor"),
-        Share(places.orders("agent"), "/proctor-orders/agent/orders.json"),
+        Share(ground.runner, RUNNER),
+        Share(places.orders("agent"), f"{ORDERS}/agent/orders.json"),
         Share(places.workspace, cell.workspace, writable=True),
         *(Share(path, target, writable=True) for path, target in passed(places, cell)),
-        Share(places.evidence("agent"), "/evidence/agent", writable=True),
-        Share(places.temporary, "/tmp", writable=True),
+        Share(places.evidence("agent"), f"{EVIDENCE}/agent", writable=True),
+        Share(places.temporary, TEMPORARY, writable=True),
     ]
     if cell.agent_asks_models and ground.socket is not None:
         shares += [
-            Share(places.key, "/var/run/proctor/agent/token"),
+            Share(places.key, f"{PRIVATE}/agent/token"),
             Share(ground.socket, GATEWAY_SOCKET),
         ]
     return tuple(shares)
@@ -119,16 +126,16 @@ def agent_shares(places: TrialPlaces, cell: Cell, ground: Ground) -> tuple[Share
 def checks_shares(places: TrialPlaces, cell: Cell, ground: Ground) -> tuple[Share, ...]:
     """What checks have: copies to work in, and what the agent left to copy from."""
     frozen = [
-        Share(places.frozen / path.name, f"{_FROZEN}/{path.name}")
+        Share(places.frozen / path.name, f"{FROZEN}/{path.name}")
         for path in (places.workspace, *(path for path, _ in passed(places, cell)))
     ]
     return (
-        Share(ground.runner, "/proctor"),
-        Share(places.orders("checks"), "/proctor-orders/checks/orders.json"),
+        Share(ground.runner, RUNNER),
+        Share(places.orders("checks"), f"{ORDERS}/checks/orders.json"),
         *frozen,
         Share(places.workspace, cell.workspace, writable=True),
         *(Share(path, target, writable=True) for path, target in passed(places, cell)),
-        Share(places.evidence("checks"), "/evidence/checks", writable=True),
-        Share(places.scratch, "/scratch", writable=True),
-        Share(places.temporary, "/tmp", writable=True),
+        Share(places.evidence("checks"), f"{EVIDENCE}/checks", writable=True),
+        Share(places.scratch, SCRATCH, writable=True),
+        Share(places.temporary, TEMPORARY, writable=True),
     )

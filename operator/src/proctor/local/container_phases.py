@@ -1,10 +1,8 @@
 """The phases of a trial that run code of the task or the agent, each in a container of its own."""
 
+from proctor.api.report import EXIT_CANNOT_START
 from proctor.local.engine import Engine
 from proctor.local.phases import PhaseEnd, PhaseOrder, Phases, last_line
-
-_CANNOT_START = 127
-"""The runner's launcher: no interpreter could be started, so no agent was either."""
 
 
 class ContainerPhases:
@@ -20,13 +18,13 @@ class ContainerPhases:
             return await self._here.run(order)
         container = order.confined.container(order.name, order.arguments, order.variables)
         end = await self._engine.run(container, order.log, order.timeout_seconds)
-        exit_code = _CANNOT_START if end.exit_code is None else end.exit_code
+        exit_code = EXIT_CANNOT_START if end.exit_code is None else end.exit_code
         return PhaseEnd(
             exit_code,
             end.timed_out,
             last_line(order.log),
             out_of_memory=end.out_of_memory,
-            started=end.timed_out or exit_code != _CANNOT_START,
+            started=end.timed_out or exit_code != EXIT_CANNOT_START,
         )
 
     def kill(self) -> None:

@@ -7,9 +7,6 @@ from typing import Protocol
 
 from proctor.api.errors import UserError
 
-FOLDER_LABEL = "proctor.dev/folder"
-"""Label of each container: the folder of its run, by which what is abandoned is known."""
-
 
 class EngineError(UserError):
     """The engine cannot do what is needed; the message says what to do."""
@@ -89,13 +86,23 @@ class Engine(Protocol):
         """Run a container to its end; what it prints is added to ``log``.
 
         Cancelled, it asks the container to end and returns when nothing of it is left.
+
+        Raises:
+            EngineError: When how it ended is not known.
         """
 
     def kill(self) -> None:
         """End all running containers at once, without a chance to write anything."""
 
     def owners(self) -> Mapping[str, Path]:
-        """All containers of ours that exist, whoever started them: name → folder of the run."""
+        """Containers of this user that exist, whichever process made them: name → their owner.
+
+        Those of another boot, and of processes that see other folders, are left out: nobody here
+        can tell whether their folder is in use.
+
+        Raises:
+            EngineError: When it does not answer.
+        """
 
     def remove(self, names: Sequence[str]) -> None:
         """Kill and remove containers; one that is gone already is no error."""

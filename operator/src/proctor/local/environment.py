@@ -32,7 +32,16 @@ ADDRESSES = ("PIP_INDEX_URL", "NPM_CONFIG_REGISTRY", "npm_config_registry")
 """Where this machine's packages come from; kept when no user name or password is in them."""
 
 
-ENGINE = ("HOME", "XDG_", "DBUS_", "DOCKER_", "CONTAINER_", "CONTAINERS_", "PODMAN_", "STORAGE_")
+ENGINE_PREFIXES = (
+    "HOME",
+    "XDG_",
+    "DBUS_",
+    "DOCKER_",
+    "CONTAINER_",
+    "CONTAINERS_",
+    "PODMAN_",
+    "STORAGE_",
+)
 """Beginnings of what a container engine's command needs besides; containers see none of it."""
 
 
@@ -67,7 +76,7 @@ def own_environment() -> dict[str, str]:
 
 def engine_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """What the command of a container engine gets."""
-    own = {name: value for name, value in environ.items() if name.startswith(ENGINE)}
+    own = {name: value for name, value in environ.items() if name.startswith(ENGINE_PREFIXES)}
     return {**phase_environment(environ), **own}
 
 

@@ -11,9 +11,16 @@ BROKEN = 3
 INTERRUPTED = 130
 
 
-def exit_code(runs: Sequence[EvalRunStatus], *, interrupted: bool) -> int:
-    """The worst of all runs: broken, then not passed, then passed; an interruption beats all."""
-    return INTERRUPTED if interrupted else max((_of_run(run) for run in runs), default=PASSED)
+def exit_code(
+    runs: Sequence[EvalRunStatus], *, interrupted: bool, failed: Sequence[str] = ()
+) -> int:
+    """The worst of all runs: broken, then not passed, then passed; an interruption beats all.
+
+    ``failed`` names those whose trials could not be started, whatever an earlier time reached.
+    """
+    if interrupted:
+        return INTERRUPTED
+    return BROKEN if failed else max((_of_run(run) for run in runs), default=PASSED)
 
 
 def _of_run(status: EvalRunStatus) -> int:

@@ -6,7 +6,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from proctor.api.errors import UserError
-from proctor.api.git import GIT_AUTHORITIES, GIT_PASSWORD, GIT_PROXY, GIT_USERNAME
+from proctor.api.git import GIT_AUTHORITIES_FILE, GIT_PASSWORD, GIT_PROXY, GIT_USERNAME
 from proctor.api.workspace import GitRepository
 from proctor.local.planned import PlannedRun
 
@@ -35,7 +35,7 @@ def _login(repository: GitRepository, environment: Mapping[str, str]) -> dict[st
     if proxy and not _is_around(parts.hostname or "", around):
         told[GIT_PROXY] = proxy
     if authorities := environment.get("GIT_SSL_CAINFO"):
-        told[GIT_AUTHORITIES] = _read(authorities)
+        told[GIT_AUTHORITIES_FILE] = _readable(authorities)
     if repository.secret_ref is not None:
         program = environment.get("GIT_ASKPASS")
         if not program:
@@ -55,9 +55,11 @@ def _is_around(host: str, around: str) -> bool:
     return any(one in ("*", host) or host.endswith(f".{one}") for one in named if one)
 
 
-def _read(path: str) -> str:
+def _readable(path: str) -> str:
+    """The absolute path of a file of certificates."""
     try:
-        return Path(path).read_text()
+        Path(path).read_text()
+        return str(Path(path).absolute())
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"GIT_SSL_CAINFO {path}: {error}: name a file of certificates") from None
 

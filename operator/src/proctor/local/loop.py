@@ -110,6 +110,17 @@ class RunLoop:
             else:
                 self._closed[trial.id] = history(file.status)
 
+    def begin(self) -> None:
+        """Write ``run.json`` before anything of the run can fail: its folder can be resumed now."""
+        status = run_status(
+            self._observe((), None),
+            Decision(),
+            generation=1,
+            seed=self._run.plan.seed,
+            secrets=self._run.plan.secrets,
+        )
+        self._folder.write_run(status, self._desired, {})
+
     def wake(self) -> None:
         """Look again: an attempt has changed."""
         self._wake.set()
@@ -137,7 +148,7 @@ class RunLoop:
         return self._finish()
 
     def _pass(self, launcher: Launcher) -> Decision:
-        observed = self._observe(launcher)
+        observed = self._observe(launcher.attempts(), launcher.spending())
         decision = decide(observed)
         self._apply(decision, launcher)
         self._status = run_status(
@@ -155,12 +166,14 @@ class RunLoop:
         self._write_sometimes(observed.now)
         return decision
 
-    def _observe(self, launcher: Launcher) -> Observed:
+    def _observe(
+        self, attempts: Sequence[ObservedAttempt], spending: RunSpending | None
+    ) -> Observed:
         spec = self._run.source.spec
         return Observed(
             now=self._now(),
             desired=self._desired,
-            attempts=launcher.attempts(),
+            attempts=attempts,
             closed=dict(self._closed),
             recorded=dict(self._recorded),
             parallelism=self._run.parallelism,
@@ -171,7 +184,7 @@ class RunLoop:
             active_deadline_seconds=spec.active_deadline_seconds,
             budget_usd=self._run.budget_usd,
             budget_was_used_up=budget_is_used_up(self._status.conditions if self._status else ()),
-            spending=launcher.spending(),
+            spending=spending,
         )
 
     def _apply(self, decision: Decision, launcher: Launcher) -> None:

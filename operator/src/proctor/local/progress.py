@@ -56,6 +56,9 @@ class Reporter(Protocol):
     def ended(self, file: RunFile, folder: Path) -> None:
         """The run is complete; ``file`` is its ``run.json``."""
 
+    def failed(self, name: str, folder: Path, reason: str) -> None:
+        """No trial of a run could be started; its folder can be resumed."""
+
 
 def progress_of(
     status: EvalRunStatus, running: Sequence[TrialId], bills: Sequence[Bill | None]

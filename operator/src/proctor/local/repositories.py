@@ -17,19 +17,26 @@ _TRIES = 3
 _TIMEOUT_SECONDS = 300.0
 
 
+class RepositoryNotFetchedError(UserError):
+    """A run's repository did not come, and so none of its trials has started."""
+
+
 async def fetch_repositories(
     run: PlannedRun, places: RunPlaces, phases: Phases, logins: Logins
 ) -> Mapping[GitRepository, Path]:
     """Where each repository of the run lies now.
 
     Raises:
-        UserError: One cannot be fetched; no trial has started.
+        RepositoryNotFetchedError: One cannot be fetched; no trial has started.
     """
     named = {cell.git for cell in run.plan.cells.values() if cell.git is not None}
     found = {}
     for repository in sorted(named, key=str):
         folder = places.repository(repository)
-        await _fetch(repository, folder, places, phases, logins.get(repository, {}))
+        try:
+            await _fetch(repository, folder, places, phases, logins.get(repository, {}))
+        except OSError as error:
+            raise RepositoryNotFetchedError(f"no trial has started: {error}") from error
         found[repository] = folder
     return found
 
@@ -66,4 +73,4 @@ async def _fetch(
             break
     if end.exit_code != 0:
         said = end.last_line.rpartition("Error: ")[2] or f"exit code {end.exit_code}"
-        raise UserError(f"no trial has started: {said}")
+        raise RepositoryNotFetchedError(f"no trial has started: {said}")

@@ -12,11 +12,10 @@ from proctor.local.engine import Engine, EngineError
 from proctor.local.files import remove_tree
 from proctor.local.planned import PlannedRun
 from proctor.local.start import LOCK
+from proctor.planning.reserved import RUNNER
 
 RUNNER_IMAGE = f"proctor/runner:{__version__}"
 """As the documentation builds it; never fetched from anywhere."""
-
-_BUNDLE = "/proctor"
 
 
 def require_images(runs: Sequence[PlannedRun], engine: Engine) -> None:
@@ -63,7 +62,7 @@ def _lay(engine: Engine, image: str, folder: Path) -> None:
     """Make the folder, all of it at once."""
     made = Path(tempfile.mkdtemp(prefix=".new-", dir=folder.parent))
     try:
-        engine.copy_out(image, _BUNDLE, made / "bundle", folder.parent)
+        engine.copy_out(image, RUNNER, made / "bundle", folder.parent)
         _require_runner(made / "bundle", image)
         os.rename(made / "bundle", folder)
     finally:
@@ -87,4 +86,4 @@ def runner_cache(environment: Mapping[str, str]) -> Path:
 
 def _require_runner(bundle: Path, image: str) -> None:
     if not (bundle / "bin" / "python3").is_file():
-        raise EngineError(f"{image} is no runner image: it has no {_BUNDLE}/bin/python3")
+        raise EngineError(f"{image} is no runner image: it has no {RUNNER}/bin/python3")

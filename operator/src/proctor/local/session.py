@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from proctor.api.runfile import RunFile
 from proctor.api.workspace import GitRepository
 from proctor.local.attempt import Gateway
 from proctor.local.contained import Ground
-from proctor.local.folder import RunFolder
+from proctor.local.folder import RunFolder, read_run
 from proctor.local.git_logins import Logins
 from proctor.local.interrupt import Interrupt, catching_signals
 from proctor.local.launcher import LocalLauncher, Trials
@@ -18,11 +18,28 @@ from proctor.local.loop import RunLoop, utc_now
 from proctor.local.phases import Phases
 from proctor.local.planned import PlannedRun
 from proctor.local.progress import Reporter
-from proctor.local.repositories import fetch_repositories, forget_repositories
+from proctor.local.repositories import (
+    RepositoryNotFetchedError,
+    fetch_repositories,
+    forget_repositories,
+)
 from proctor.local.source_file import write_source
 from proctor.local.start import locked, new_folder, resumed_folder
 
 OpenGateway = Callable[[PlannedRun, RunFolder], AbstractAsyncContextManager[Gateway]]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionEnd:
+    """What came of the runs.
+
+    Args:
+        files: ``run.json`` of each run that was begun, in order, those that failed included.
+        failed: Names of the runs of which no trial could be started.
+    """
+
+    files: tuple[RunFile, ...]
+    failed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,37 +64,47 @@ class Session:
     logins: Logins = field(default_factory=dict, repr=False)
     runner: Path | None = None
 
-    async def run(self, runs: Sequence[PlannedRun], interrupt: Interrupt) -> Sequence[RunFile]:
+    async def run(self, runs: Sequence[PlannedRun], interrupt: Interrupt) -> SessionEnd:
         """Run them; after an interruption the rest is not started.
 
+        One whose repository does not come keeps no other from starting.
+
         Raises:
-            UserError: When a run's folder cannot be used.
+            UserError: When a run's folder cannot be used; nothing has started.
         """
-        files = []
+        folders = [self._folder(run, several=len(runs) > 1) for run in runs]
+        files, failed = [], []
         with catching_signals(interrupt):
-            for run in runs:
-                if not interrupt.requested:
-                    files.append(await self._run(run, interrupt, several=len(runs) > 1))
-        return files
+            for run, folder in zip(runs, folders, strict=True):
+                if interrupt.requested:
+                    _leave(folder)
+                    continue
+                try:
+                    files.append(await self._run(run, folder, interrupt))
+                except RepositoryNotFetchedError as error:
+                    self.reporter.failed(run.name, folder.places.folder, str(error))
+                    files.append(read_run(folder.places.folder))
+                    failed.append(run.name)
+        return SessionEnd(tuple(files), tuple(failed))
 
-    async def _run(self, run: PlannedRun, interrupt: Interrupt, *, several: bool) -> RunFile:
+    def _folder(self, run: PlannedRun, *, several: bool) -> RunFolder:
         if self.resume is None:
-            folder = new_folder(run, self.output, several=several, now=utc_now())
-        else:
-            folder = resumed_folder(run, self.resume)
-        with locked(folder):
-            return await self._run_in(folder, run, interrupt)
+            return new_folder(run, self.output, several=several, now=utc_now())
+        return resumed_folder(run, self.resume)
 
-    async def _run_in(self, folder: RunFolder, run: PlannedRun, interrupt: Interrupt) -> RunFile:
-        write_source(folder.places, run)
-        loop = RunLoop(run, folder, self.reporter, keep_workspaces=self.keep_workspaces)
-        if self.resume is not None:
-            loop.resume()
-        try:
-            fetched = await self._fetched(run, folder, interrupt)
-            return await self._carry_out(folder, run, loop, fetched, interrupt)
-        finally:
-            forget_repositories(folder.places)
+    async def _run(self, run: PlannedRun, folder: RunFolder, interrupt: Interrupt) -> RunFile:
+        with locked(folder):
+            write_source(folder.places, run)
+            loop = RunLoop(run, folder, self.reporter, keep_workspaces=self.keep_workspaces)
+            if self.resume is None:
+                loop.begin()
+            else:
+                loop.resume()
+            try:
+                fetched = await self._fetched(run, folder, interrupt)
+                return await self._carry_out(folder, run, loop, fetched, interrupt)
+            finally:
+                forget_repositories(folder.places)
 
     async def _fetched(
         self, run: PlannedRun, folder: RunFolder, interrupt: Interrupt
@@ -123,3 +150,9 @@ class Session:
 
             with interrupt.telling(ask, launcher.kill):
                 return await loop.run(launcher)
+
+
+def _leave(folder: RunFolder) -> None:
+    """Remove the folder of a run that is not begun; what lies in it from an earlier time stays."""
+    with suppress(OSError):
+        folder.places.folder.rmdir()

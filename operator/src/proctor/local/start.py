@@ -1,6 +1,7 @@
 """Where a run's files go: a new folder, or that of an earlier time that is resumed."""
 
 import fcntl
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -9,17 +10,22 @@ from pathlib import Path
 from proctor.api.errors import UserError
 from proctor.local.folder import RunFolder, read_run
 from proctor.local.loop import new_uid
+from proctor.local.places import RunPlaces
 from proctor.local.planned import PlannedRun
 
 DEFAULT_PARENT = Path("results")
 LOCK = ".lock"
-"""File of a folder that is held while a process works in it."""
+"""File of a folder that is held while a process works in it; the first that a run makes."""
+
+_BEFORE_TRIALS = re.compile(rf"{re.escape(LOCK)}|(run|evalrun)\.json|repositories|ledger|\..*\.tmp")
+"""What lies in a folder before the first trial of its run."""
 
 
 def new_folder(run: PlannedRun, output: Path | None, *, several: bool, now: datetime) -> RunFolder:
     """Make the folder of a run that starts: ``results/<run>-<UTC time>``, or ``output``.
 
-    With ``several`` runs each gets a folder of its own below ``output``.
+    With ``several`` runs each gets a folder of its own below ``output``. One in which a run ended
+    before its first trial is as good as new.
 
     Raises:
         UserError: When the folder exists and is not empty, or cannot be made.
@@ -30,7 +36,7 @@ def new_folder(run: PlannedRun, output: Path | None, *, several: bool, now: date
         path = output / run.name if several else output
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        used = any(path.iterdir())
+        used = any(path.iterdir()) and not _is_unstarted(path)
     except OSError as error:
         raise UserError(f"{path} cannot be the folder of a run: {error.strerror}") from None
     if used:
@@ -48,6 +54,11 @@ def resumed_folder(run: PlannedRun, path: Path) -> RunFolder:
     Raises:
         UserError: When it is not one, or when something else was asked for then.
     """
+    if _is_unstarted(path) and not RunPlaces(path).run_file.exists():
+        raise UserError(
+            f"{path} holds a run, but nothing of it has started: leave --resume away, and name the "
+            "folder as --output"
+        )
     before = read_run(path)
     if before.name != run.name:
         raise UserError(f"{path} is of the run {before.name!r}, not of {run.name!r}")
@@ -90,6 +101,18 @@ def is_locked(folder: Path) -> bool:
     except OSError:
         return True
     return False
+
+
+def _is_unstarted(path: Path) -> bool:
+    """Whether a run was begun in the folder and no trial of it, and nothing else is there.
+
+    A trial's folder is made before anything of it runs, so without one nothing was spent.
+    """
+    try:
+        names = [one.name for one in path.iterdir()]
+    except OSError:
+        return False
+    return LOCK in names and all(_BEFORE_TRIALS.fullmatch(name) for name in names)
 
 
 def _unused(path: Path) -> Path:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
+from proctor.api.results import written_digest
 from proctor.api.stored import StoredFolder
 from proctor.store.store import Store
 
@@ -98,7 +99,7 @@ class _Needed:
             self._known[folder.namespace] = frozenset(
                 key for run in found if not _is_complete(run) for key in _keys(run)
             )
-        key = f"sha256:{folder.digest}" if folder.trial is None else folder.trial.run_uid
+        key = written_digest(folder.digest) if folder.trial is None else folder.trial.run_uid
         return key in self._known[folder.namespace]
 
 

@@ -7,11 +7,13 @@
 import os
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from proctor.api.git import (
     DEFAULT_USERNAME,
     GIT_AUTHORITIES,
+    GIT_AUTHORITIES_FILE,
     GIT_PASSWORD,
     GIT_PROXY,
     GIT_USERNAME,
@@ -26,7 +28,7 @@ from proctor.runner.places import EgressAccess
 from proctor.runner.stopping import exit_on_signals
 
 if TYPE_CHECKING:
-    from proctor.runner.git_server import Access
+    from proctor.runner.git_client import Access
 
 
 def fetch(places: FetchPlaces) -> None:
@@ -50,8 +52,8 @@ def fetch(places: FetchPlaces) -> None:
 
 def _fetch(places: FetchPlaces) -> None:
     from proctor.runner.git_checkout import check_out
+    from proctor.runner.git_client import fetch_pack
     from proctor.runner.git_pack import open_pack
-    from proctor.runner.git_server import fetch_pack
 
     wipe(places.target)
     tree, file = places.target / TREE, places.target / "fetched.pack"
@@ -68,7 +70,7 @@ def _fetch(places: FetchPlaces) -> None:
 
 
 def _access(egress: EgressAccess | None, environ: Mapping[str, str]) -> "Access":
-    from proctor.runner.git_server import Access
+    from proctor.runner.git_client import Access
 
     given = secrets_of(environ)
     password = given.get(GIT_PASSWORD)
@@ -76,5 +78,10 @@ def _access(egress: EgressAccess | None, environ: Mapping[str, str]) -> "Access"
         username=None if password is None else given.get(GIT_USERNAME) or DEFAULT_USERNAME,
         password=password,
         proxy=given.get(GIT_PROXY) if egress is None else proxy_url(egress),
-        authorities=given.get(GIT_AUTHORITIES),
+        authorities=_authorities(given),
     )
+
+
+def _authorities(given: Mapping[str, str]) -> str | None:
+    file = given.get(GIT_AUTHORITIES_FILE)
+    return given.get(GIT_AUTHORITIES) if file is None else Path(file).read_text()

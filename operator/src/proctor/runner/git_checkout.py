@@ -23,18 +23,16 @@ from dulwich.pack import Pack, SHA1Writer
 
 from proctor.runner.fetch_places import GitSource
 from proctor.runner.folders import create_file, opened
-from proctor.runner.git_errors import GitRefusedError, GitUnreachableError
+from proctor.runner.git_errors import HASH_BYTES, REMEDY, GitRefusedError, GitUnreachableError
 from proctor.runner.git_pack import BROKEN
 
 MOST_NOTES = 20
 _LFS = b"version https://git-lfs.github.com/spec/"
 _SUBMODULE = 0o160000
-_HASH_BYTES = 20
 _LATEST = 2**31 - 1
 _OF_THE_TREE = frozenset({errno.EEXIST, errno.ENAMETOOLONG, errno.ENOENT, errno.ELOOP})
 """Errors that a malformed tree makes: a name twice, one too long, a link to nothing."""
 
-_REMEDY = "put the repository into the task's image (workspace.image)"
 _CONFIG = b"""\
 [core]
 \trepositoryformatversion = 0
@@ -129,13 +127,13 @@ def _tree(pack: Pack, sha: ObjectID) -> Iterator[tuple[bytes, int, ObjectID]]:
     found = pack[sha]
     if not isinstance(found, Tree):
         raise ValueError(f"{sha.decode()} is no tree")
-    for name, mode, entry in parse_tree(found.as_raw_string(), _HASH_BYTES):
+    for name, mode, entry in parse_tree(found.as_raw_string(), HASH_BYTES):
         yield name, mode, ObjectID(entry)
 
 
 def _lay(checkout: _Checkout, tree: ObjectID, folder: int, path: PurePosixPath) -> None:
     if len(path.parts) > checkout.limits.depth:
-        raise GitRefusedError(f"{path} is deeper than {checkout.limits.depth} folders: {_REMEDY}")
+        raise GitRefusedError(f"{path} is deeper than {checkout.limits.depth} folders: {REMEDY}")
     for name, mode, sha in _tree(checkout.pack, tree):
         where = path / _checked(name, path)
         try:
@@ -153,7 +151,7 @@ def _lay_entry(
     if stat.S_ISDIR(mode) or mode == _SUBMODULE:
         checkout.folders += 1
         if checkout.folders > checkout.limits.files:
-            raise GitRefusedError(f"it has more than {checkout.limits.files} folders: {_REMEDY}")
+            raise GitRefusedError(f"it has more than {checkout.limits.files} folders: {REMEDY}")
         os.mkdir(name, 0o755, dir_fd=folder)
         if mode == _SUBMODULE:
             checkout.submodules.append(str(where))
@@ -185,9 +183,9 @@ def _enter(checkout: _Checkout, where: PurePosixPath, mode: int, sha: ObjectID, 
     limits = checkout.limits
     checkout.size += size
     if checkout.size > limits.size_bytes:
-        raise GitRefusedError(f"the files have more than {limits.size_bytes} bytes: {_REMEDY}")
+        raise GitRefusedError(f"the files have more than {limits.size_bytes} bytes: {REMEDY}")
     if len(checkout.entries) >= limits.files:
-        raise GitRefusedError(f"there are more than {limits.files} files: {_REMEDY}")
+        raise GitRefusedError(f"there are more than {limits.files} files: {REMEDY}")
     kept = mode if not stat.S_ISREG(mode) else stat.S_IFREG | (0o755 if mode & 0o111 else 0o644)
     entry = IndexEntry(
         ctime=checkout.at, mtime=checkout.at, dev=0, ino=0, mode=kept, uid=0, gid=0, size=size,

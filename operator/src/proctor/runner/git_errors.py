@@ -1,7 +1,16 @@
-"""Why a repository could not be fetched: whose fault it is decides whether it is tried again."""
+"""Why a repository could not be fetched: whose fault it is decides whether it is tried again.
+
+Beside the errors what their modules have in common.
+"""
 
 from proctor.api.report import EXIT_GIT_REFUSED, EXIT_GIT_UNREACHABLE
 from proctor.runner.places import NotStartedError
+
+REMEDY = "put the repository into the task's image (workspace.image)"
+"""Where it is too large, or of another kind than is taken."""
+
+HASH_BYTES = 20
+"""Of an object's id, which is its SHA-1: repositories of other hashes are not taken."""
 
 
 class GitRefusedError(NotStartedError):

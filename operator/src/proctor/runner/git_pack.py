@@ -13,16 +13,15 @@ from dulwich.errors import ApplyDeltaError, ChecksumMismatch, ObjectFormatExcept
 from dulwich.object_format import SHA1
 from dulwich.pack import Pack, PackData, UnresolvedDeltas
 
-from proctor.runner.git_errors import GitRefusedError, GitUnreachableError
+from proctor.runner.git_errors import HASH_BYTES, REMEDY, GitRefusedError, GitUnreachableError
 
 MOST_OBJECTS = 200_000
 MOST_OBJECT_BYTES = 64 << 20
 """An object is in memory as a whole, and so is what it is a difference to."""
 
-_HEADER_BYTES, _HASH_BYTES = 12, 20
+_HEADER_BYTES = 12
 _OFS_DELTA, _REF_DELTA = 6, 7
 _CHUNK = 1 << 20
-_REMEDY = "put the repository into the task's image (workspace.image)"
 
 BROKEN = (
     ApplyDeltaError, AssertionError, ChecksumMismatch, LookupError, ObjectFormatException,
@@ -51,7 +50,7 @@ def open_pack(path: Path) -> Pack:
 
 def _measure(path: Path) -> None:
     """Look at every object without keeping it: a few bytes may unpack to terabytes."""
-    if path.stat().st_size < _HEADER_BYTES + _HASH_BYTES:
+    if path.stat().st_size < _HEADER_BYTES + HASH_BYTES:
         raise ValueError("it is too short")
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
@@ -59,13 +58,13 @@ def _measure(path: Path) -> None:
             count = int.from_bytes(data[8:12], "big")
             if count > MOST_OBJECTS:
                 raise GitRefusedError(
-                    f"the commit has {count} objects, at most {MOST_OBJECTS} are taken: {_REMEDY}"
+                    f"the commit has {count} objects, at most {MOST_OBJECTS} are taken: {REMEDY}"
                 )
             for size in _sizes(data, count):
                 if size > MOST_OBJECT_BYTES:
                     raise GitRefusedError(
                         f"the commit has a file of {size} bytes, at most "
-                        f"{MOST_OBJECT_BYTES >> 20} MiB are taken: {_REMEDY}"
+                        f"{MOST_OBJECT_BYTES >> 20} MiB are taken: {REMEDY}"
                     )
     finally:
         os.close(descriptor)
@@ -88,7 +87,7 @@ def _sizes(data: mmap.mmap, count: int) -> Iterator[int]:
                 at += 1
             at += 1
         elif kind == _REF_DELTA:
-            at += _HASH_BYTES
+            at += HASH_BYTES
         first, at = _skip(data, at, size)
         if kind in (_OFS_DELTA, _REF_DELTA):
             yield _made_by(first)

@@ -20,7 +20,7 @@ from urllib3.exceptions import HTTPError
 from urllib3.util import Retry, Timeout, make_headers, parse_url
 
 from proctor.runner.fetch_places import GitSource
-from proctor.runner.git_errors import GitRefusedError, GitUnreachableError
+from proctor.runner.git_errors import REMEDY, GitRefusedError, GitUnreachableError
 
 MOST_PACK_BYTES = 256 << 20
 FETCH_SECONDS = 240.0
@@ -80,10 +80,7 @@ def fetch_pack(
         nonlocal size
         size += len(data)
         if size > MOST_PACK_BYTES:
-            raise GitRefusedError(
-                f"it is more than {MOST_PACK_BYTES >> 20} MiB packed: put it into the task's image "
-                "(workspace.image)"
-            )
+            raise GitRefusedError(f"it is more than {MOST_PACK_BYTES >> 20} MiB packed: {REMEDY}")
         if clock() > deadline:
             raise GitUnreachableError(f"it is not here after {FETCH_SECONDS:g} s")
         return pack.write(data)
