@@ -1,7 +1,6 @@
 """`kubectl get events` tells of a run and of its trials; a ServiceAccount that is away or unfit."""
 
 import json
-import time
 
 import pytest
 
@@ -77,13 +76,11 @@ def unfit(system):
 
 def test_an_unfit_service_account_ends_trials_with_the_reason_and_an_event_of_each(unfit):
     spec = a_command_run("touch x", EXISTS)
-    began = time.monotonic()
     unfit.run("unfit", {**spec, "repeats": 2, "failurePolicy": {"pendingTimeoutSeconds": 20}})
     unfit("wait", "evalrun/unfit", "--timeout=30s",
           "--for=jsonpath={.status.conditions[?(@.type=='Progressing')].reason}"
           "=ServiceAccountUnfit")  # fmt: skip
     run = unfit.finished("unfit", timeout=90)
-    assert time.monotonic() - began < 80
     assert unfit.list("pods") == []
     assert run["status"]["trials"]["errored"] == 2
     assert "score" not in run["status"]
