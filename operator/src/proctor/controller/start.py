@@ -238,6 +238,7 @@ def trial_body(planned: PlannedRun, start: Start, pod_digest: str) -> dict[str, 
         attempt=start.number,
         limits=cell.limits,
         models=planned.models,
+        criteria=cell.criteria,
     )
     return {
         "apiVersion": API_VERSION,
