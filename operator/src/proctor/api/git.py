@@ -1,7 +1,7 @@
-"""How a process that fetches a repository is told who it is, and its time. Standard library only.
+"""How a process that fetches a repository learns who it is. Standard library only.
 
-The variables stand below ``redaction.SECRET_PREFIX``, so that their values are taken out of all that it
-says.
+The variables stand below ``redaction.SECRET_PREFIX``, so that their values are taken out of all
+that it says.
 """
 
 GIT_USERNAME, GIT_PASSWORD = "GIT_USERNAME", "GIT_PASSWORD"

@@ -22,7 +22,7 @@ from proctor.controller.config_maps import LOOK_AGAIN, AwaitedError, read_config
 from proctor.controller.due import Due
 from proctor.controller.harvested import HarvestedRun
 from proctor.controller.lookout import look_again_at
-from proctor.controller.memory import RunMemory
+from proctor.controller.memory import RunMemory, bound_plans
 from proctor.controller.network import Network
 from proctor.controller.observe import observe_run
 from proctor.controller.planned import PlannedRun, plan_seen_run, same_plan
@@ -146,6 +146,8 @@ class Reconciler:
                 run, self.kinds, self.priced, offered, self.settings.trial, held, tasks
             )
             memory.generation = run.generation
+            bound_plans(self.memories.values(), memory, self.settings.plan_bytes)
+        memory.used_at = self.now()
         return memory.planned
 
     async def _await(
