@@ -261,6 +261,19 @@ async def test_what_a_stopped_attempt_cost_is_asked_for_without_the_plan():
     assert [trial["status"]["modelCalls"] for trial in world.trials()] == [3, 3]
 
 
+async def test_so_is_what_an_attempt_cost_that_a_refusal_cuts_short():
+    world = await a_run(agent={"type": "mini", "model": "claude-haiku-4-5"})
+    uids = [trial["metadata"]["uid"] for trial in world.trials()]
+    world.bills.known = {(uid, 1): Bill(calls=3, mode="Live") for uid in uids}
+    digest = world.run()["spec"]["tasksFrom"][0]["bundle"]["digest"]
+    broken = packed(a_spec(tasks=[a_task("a", criteria=[{"type": "guessed"}])]).tasks).parts
+    world.bundles.hold(NAMESPACE, digest, broken)
+    world.restart()
+    await world.later(6)
+    assert world.condition("Complete") == ("True", "Rejected")
+    assert [trial["status"]["modelCalls"] for trial in world.trials()] == [3, 3]
+
+
 async def test_a_pod_that_nobody_can_compare_now_is_not_void():
     # While the gateway's Service was away, what the settings allow counted as somebody's change.
     world = World(trial={"allowChanges": ["container/istio-*"]})

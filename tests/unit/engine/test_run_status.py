@@ -256,9 +256,10 @@ def test_trials_that_are_known_by_number_only_count_and_end_with_the_run():
 
 
 def test_a_refused_run_ends_whatever_else_would_end_it():
-    status = status_of(an_observed(2, refused=True, cancelled=True))
+    status = status_of(an_observed(2, refused=True, cancelled=True, gate=Gate(min_pass_ratio=1)))
     assert condition(status, ConditionType.COMPLETE).reason == Reason.REJECTED
     assert status.trials.cancelled == 2
+    assert status.gate is None
 
 
 def test_without_its_plan_a_run_keeps_what_the_plan_told():

@@ -190,8 +190,9 @@ class Reconciler:
         modes, fetches = needed_policies(self.watched.pods.of(run.key).values())
         await self._keep_network(run.key, modes, fetches=fetches)
         await self.verifier.note_vanished(run.key, memory)
-        observed = await self._billed(run, remaining, memory)
-        observed = replace(observed, rest=remaining.rest or {}, refused=refused)
+        observed = await self._billed(run, remaining, memory, refused=refused)
+        # Nobody tries to start anything, so what kept it from starting may be over.
+        observed = replace(observed, rest=remaining.rest or {}, stuck=None, unfit_since=None)
         decision = decide(observed)
         await self.applier.harvest(remaining, decision)
         if remaining.rest is None:
@@ -205,11 +206,13 @@ class Reconciler:
         await self.verifier.fetch_spending(planned, memory, self.now())
         return await self._billed(run, planned, memory)
 
-    async def _billed(self, run: SeenRun, known: HarvestedRun, memory: RunMemory) -> Observed:
-        """What is to be seen of it, with the bills of attempts that left none."""
-        observed = self._look(run, known, memory)
+    async def _billed(
+        self, run: SeenRun, known: HarvestedRun, memory: RunMemory, *, refused: bool = False
+    ) -> Observed:
+        """What is to be seen of it, with the bills of attempts that leave none."""
+        observed = replace(self._look(run, known, memory), refused=refused)
         if await self.verifier.fetch_bills(known, observed, memory):
-            observed = self._look(run, known, memory)
+            observed = replace(self._look(run, known, memory), refused=refused)
         return observed
 
     def _look(self, run: SeenRun, known: HarvestedRun, memory: RunMemory) -> Observed:

@@ -46,7 +46,7 @@ def run_status(
     ended = {**observed.recorded, **{record.trial: record.status for record in decision.record}}
     reached = aggregate([_summary(status) for status in ended.values()], observed.total)
     gate = None
-    if decision.complete and observed.gate:
+    if decision.complete and observed.gate and not observed.refused:
         gate = gate_verdict(observed.gate, reached)
     before = previous or EvalRunStatus()
     known = replace(observed, recorded=ended)
