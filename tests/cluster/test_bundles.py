@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -198,14 +199,23 @@ def test_without_a_cluster_the_folder_itself_is_asked_for(digest, proctor, tmp_p
     assert "give the folder itself" in proctor("run", path, code=2)
 
 
+@contextmanager
+def nobody_reaches_results(system):
+    """The server's Service leads nowhere."""
+    for_nobody, for_all = ({"spec": {"selector": {"offline": value}}} for value in ("yes", None))
+    service = ("patch", "service", "proctor-results", "--type=merge")
+    system(*service, f"--patch={json.dumps(for_nobody)}")
+    try:
+        yield
+    finally:
+        system(*service, f"--patch={json.dumps(for_all)}")
+
+
 @pytest.mark.alone
 def test_a_run_waits_for_a_results_server_that_was_killed_and_heals(
     kube, system, digest, busybox_image
 ):
-    offline = '{"spec":{"selector":{"offline":OFFLINE}}}'
-    system("patch", "service", "proctor-results", "--type=merge",
-           f"--patch={offline.replace('OFFLINE', chr(34) + 'yes' + chr(34))}")  # fmt: skip
-    try:
+    with nobody_reaches_results(system):
         kill_component(system, busybox_image, "results", 100)
         kube.run("waiting", a_run(digest))
         kube("wait", "evalrun/waiting", "--timeout=90s",
@@ -215,9 +225,6 @@ def test_a_run_waits_for_a_results_server_that_was_killed_and_heals(
         assert reason == "SourceUnavailable"
         assert "the results server" in message
         assert kube.trials("waiting") == []
-    finally:
-        system("patch", "service", "proctor-results", "--type=merge",
-               f"--patch={offline.replace('OFFLINE', 'null')}")  # fmt: skip
     kube.finished("waiting")
     outcomes = {one["spec"]["task"]: one["status"]["outcome"] for one in kube.trials("waiting")}
     assert outcomes == VERDICTS
@@ -233,3 +240,31 @@ def test_a_restarted_operator_goes_on_with_the_same_trials(kube, system, digest)
     trials = kube.trials("restarted")
     assert {one["spec"]["task"]: one["status"]["outcome"] for one in trials} == VERDICTS
     assert [one["spec"]["attempt"] for one in trials] == [1, 1, 1]
+
+
+@pytest.mark.alone
+def test_an_operator_that_cannot_read_a_bundle_again_takes_verdicts_and_obeys_cancelled(
+    kube, system, digest, busybox_image
+):
+    agent = {"type": "command", "options": {"command": f"sleep 20; {AGENT}"}}
+    kube.run("cut-off", a_run(digest, parallelism=1) | {"agent": agent})
+    kube("wait", "evalrun/cut-off", "--for=jsonpath={.status.trials.running}=1",
+         "--timeout=120s")  # fmt: skip
+    with nobody_reaches_results(system):
+        kill_component(system, busybox_image, "results", 101)
+        system("delete", "pod", "--selector=app.kubernetes.io/component=operator")
+        kube("wait", "evalrun/cut-off", "--timeout=120s",
+             "--for=jsonpath={.status.conditions[?(@.type==\"Accepted\")].status}=Unknown",
+             )  # fmt: skip
+        (trial,) = kube.trials("cut-off")
+        kube("wait", f"evaltrial/{trial['metadata']['name']}", "--timeout=240s",
+             "--for=jsonpath={.status.outcome}")  # fmt: skip
+        assert accepted(kube.get("evalrun", "cut-off"))[1] == "SourceUnavailable"
+        kube("patch", "evalrun", "cut-off", "--type=merge", '--patch={"spec":{"cancelled":true}}')
+        run = kube.finished("cut-off", timeout=60)
+    (trial,) = kube.trials("cut-off")
+    assert trial["status"]["outcome"] == VERDICTS[trial["spec"]["task"]]
+    assert run["status"]["state"] == "Cancelled"
+    counts = run["status"]["trials"]
+    assert (counts["total"], counts["passed"] + counts["failed"], counts["cancelled"]) == (3, 1, 2)
+    assert accepted(run)[:2] == ("True", "Resolved")

@@ -25,6 +25,10 @@ class FakeBundles:
         self._held[namespace, f"sha256:{bundle.digest}"] = bundle.parts
         return f"sha256:{bundle.digest}"
 
+    def hold(self, namespace: str, digest: str, parts: Mapping[str, bytes]) -> None:
+        """Under a digest that may be another's: what an older version took, a newer one refuses."""
+        self._held[namespace, digest] = parts
+
     def lose(self) -> None:
         """A volume that went with its pod."""
         self._held.clear()

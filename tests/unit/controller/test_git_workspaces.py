@@ -14,8 +14,10 @@ from builders_controller import (
 )
 from fakes.kubelet import ended
 from proctor.api.egress_pass import read_pass
+from proctor.api.git import FETCH_SECONDS
 from proctor.api.report import EXIT_GIT_REFUSED, EXIT_GIT_UNREACHABLE
 from proctor.controller.cluster import NETWORK_POLICIES, SERVICES
+from proctor.controller.fetching import PASS_SLACK_SECONDS
 from proctor.runner.arguments import parse_arguments
 from proctor.runner.fetch_places import GitSource
 
@@ -97,14 +99,16 @@ def test_without_a_repository_nothing_of_it_is_in_the_pod(network):
     assert "fetch" not in json.dumps(pod)
 
 
-async def test_the_pass_is_for_the_repositorys_host_and_ends_before_an_agent_could_use_it(world):
+async def test_the_pass_is_for_the_repositorys_host_and_holds_for_a_pod_that_starts_last(world):
     await world.apply(run_body(failurePolicy={"pendingTimeoutSeconds": 120}, **spec()))
     (pod,) = world.pods()
     at = world.now().timestamp()
     notes = pod["metadata"]["annotations"]
     found = read_pass(notes["proctor.dev/fetch-pass"], SIGNED, at)
     assert (found.hosts, found.attempt) == (("git.test:8443",), 1)
-    assert found.expires_at == int(at) + 120 + 300
+    starts_at, proves_seconds = int(at) + 120, 60
+    assert starts_at + proves_seconds + FETCH_SECONDS < found.expires_at
+    assert found.expires_at == starts_at + FETCH_SECONDS + PASS_SLACK_SECONDS
     assert "proctor.dev/egress-pass" not in notes
     # By this beginning the cluster's tests look for it where agents run.
     assert notes["proctor.dev/fetch-pass"].startswith("eyJ0cmlhbCI6I")

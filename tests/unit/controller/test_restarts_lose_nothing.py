@@ -6,7 +6,8 @@ from collections import Counter
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from builders_controller import World, run_body
+from builders_controller import NAMESPACE, World, run_body
+from builders_planning import a_spec
 from proctor.api.outcome import Outcome
 
 TRIALS = 4
@@ -27,19 +28,37 @@ actions = st.one_of(
 )
 
 
+sometimes_alone = st.one_of(actions, st.just(("results", None)), st.just(("results", "away")))
+
+
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(actions, max_size=25))
 def test_every_trial_is_recorded_once_whatever_happens(history):
-    asyncio.run(play(history))
+    asyncio.run(play(World(), run_body(repeats=TRIALS, parallelism=2), history))
 
 
-async def play(history):
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(sometimes_alone, max_size=25))
+def test_every_trial_is_recorded_once_while_the_results_server_comes_and_goes(history):
+    asyncio.run(play_bundle(history))
+
+
+async def play_bundle(history):
     world = World()
+    digest = await world.bundles.push(NAMESPACE, a_spec().tasks)
+    sources = [{"bundle": {"digest": digest}}]
+    body = run_body(repeats=TRIALS, parallelism=2, tasksFrom=sources)
+    del body["spec"]["tasks"]
+    await play(world, body, history)
+
+
+async def play(world, body, history):
     ended, made = Counter(), Counter()
     world.cluster.watch(lambda event, plural, body: note(ended, made, event, plural, body))
-    await world.apply(run_body(repeats=TRIALS, parallelism=2))
+    await world.apply(body)
     for action in history:
         await act(world, action)
+    world.bundles.failure = None
     await finish(world)
     world.restart()
     world.cluster.writes.clear()
@@ -64,6 +83,8 @@ async def act(world, action):
         case "start", which:
             for pod in chosen(world, which):
                 world.kubelet.run_agent(pod["metadata"]["name"])
+        case "results", failure:
+            world.bundles.failure = failure
         case ("restart",):
             world.restart()
         case "die", writes:

@@ -22,7 +22,7 @@ from proctor.api.evaltrial import EvalTrialStatus
 from proctor.api.outcome import FailureClass, Outcome
 from proctor.engine.decide import decide
 from proctor.engine.model import AttemptPhase, ClosedAttempt, TrialId, Waiting
-from proctor.engine.status import rejected_status, run_status
+from proctor.engine.status import awaiting_status, rejected_status, remaining_status, run_status
 
 
 def status_of(observed, previous=None):
@@ -242,6 +242,42 @@ def test_a_rejected_run_is_complete_and_names_every_problem():
     assert (accepted.status, accepted.reason) == ("False", Reason.SPEC_INVALID)
     assert accepted.message == "spec.a: bad (do this)\nspec.b: worse"
     assert condition(status, ConditionType.COMPLETE).reason == Reason.REJECTED
+
+
+def test_trials_that_are_known_by_number_only_count_and_end_with_the_run():
+    variant = a_trial_id(0).variant
+    known = {"recorded": {a_trial_id(0): a_passed_status()}, "rest": {variant: 3}}
+    going = status_of(an_observed(1, **known))
+    assert condition(going, ConditionType.COMPLETE).reason == Reason.IN_PROGRESS
+    assert (going.trials.total, going.trials.passed, going.trials.pending) == (4, 1, 3)
+    ended = status_of(an_observed(1, cancelled=True, **known))
+    assert (ended.trials.total, ended.trials.passed, ended.trials.cancelled) == (4, 1, 3)
+    assert (ended.completion_ratio, ended.variants[0].total) == (Decimal("0.25"), 4)
+
+
+def test_a_refused_run_ends_whatever_else_would_end_it():
+    status = status_of(an_observed(2, refused=True, cancelled=True, gate=Gate(min_pass_ratio=1)))
+    assert condition(status, ConditionType.COMPLETE).reason == Reason.REJECTED
+    assert status.trials.cancelled == 2
+    assert status.gate is None
+
+
+def test_without_its_plan_a_run_keeps_what_the_plan_told():
+    told = status_of(an_observed(2, recorded={a_trial_id(0): a_passed_status()}))
+    told = told.model_copy(update={"user": "mixed", "agent": "mixed"})
+    known = an_observed(1, recorded={a_trial_id(0): a_passed_status()}, rest={"default": 1})
+    status = remaining_status(known, decide(known), generation=1, previous=told)
+    assert (status.user, status.agent) == ("mixed", "mixed")
+    assert status.variants == told.variants
+
+
+def test_what_was_found_out_of_a_run_stays_while_it_waits():
+    used_up = an_observed(1, recorded={a_trial_id(0): a_passed_status()}, budget_usd=Decimal(0))
+    before = status_of(used_up)
+    assert condition(before, ConditionType.BUDGET_EXCEEDED).status == "True"
+    status = awaiting_status("away", generation=1, now=NOON, previous=before)
+    assert condition(status, ConditionType.BUDGET_EXCEEDED).status == "True"
+    assert condition(status, ConditionType.ACCEPTED).status == "Unknown"
 
 
 def test_an_overlong_message_is_cut_and_says_so():

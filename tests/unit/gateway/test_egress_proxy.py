@@ -3,6 +3,8 @@
 import asyncio
 import contextlib
 import logging
+import socket
+import struct
 import sys
 
 import pytest
@@ -184,6 +186,31 @@ async def test_a_client_that_says_nothing_is_let_go(said):
         assert await reader.read() == b""
         writer.close()
     assert [message for message, _ in said()] == ["ended: TimeoutError"] * 2
+
+
+async def test_a_probe_that_connects_and_closes_is_no_news(said):
+    # The kubelet's readiness probe stood in the log every few seconds, as IncompleteReadError.
+    async with proxy() as (_, client):
+        reader, writer = await asyncio.open_connection("127.0.0.1", client.port)
+        writer.write_eof()
+        assert await reader.read() == b""
+        writer.close()
+        _, writer = await asyncio.open_connection("127.0.0.1", client.port)
+        at_once = struct.pack("ii", 1, 0)
+        writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, at_once)
+        writer.close()
+        await client.connect("pypi.org:443", None)
+    assert [message for message, _ in said()] == ["refused: no pass was sent"]
+
+
+async def test_a_client_that_breaks_off_in_the_middle_of_its_request_is_logged(said):
+    async with proxy() as (_, client):
+        reader, writer = await asyncio.open_connection("127.0.0.1", client.port)
+        writer.write(b"C")
+        writer.write_eof()
+        assert await reader.read() == b""
+        writer.close()
+    assert [message for message, _ in said()] == ["ended: IncompleteReadError"]
 
 
 async def test_no_pass_is_ever_logged(said):

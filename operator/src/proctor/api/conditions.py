@@ -108,8 +108,8 @@ CONDITIONS: Mapping[ConditionType, ConditionMeaning] = {
         reasons={
             Reason.RESOLVED: "All of the spec could be resolved.",
             Reason.SPEC_INVALID: "Fields of the spec are wrong; the message lists all of them.",
-            Reason.SOURCE_NOT_FOUND: "A ConfigMap that it names is not there yet, or a bundle is "
-            "gone that it has started with.",
+            Reason.SOURCE_NOT_FOUND: "A ConfigMap that it names is not there yet, or it, or a "
+            "bundle, is gone after the run has started.",
             Reason.SOURCE_UNAVAILABLE: "The results server does not give the bundle that it names.",
         },
     ),

@@ -45,7 +45,7 @@ class TrialModels(Spec):
 
 
 class EvalTrialSpec(Spec):
-    """What the gateway needs to know of a trial, and which trial it is."""
+    """Which trial it is, what the gateway needs to know of it, and what its verdict speaks of."""
 
     run_name: Annotated[str, Field(max_length=63, description="The EvalRun.")]
     run_uid: Annotated[str, Field(max_length=64, description="UID of the EvalRun.")] = ""
@@ -63,6 +63,10 @@ class EvalTrialSpec(Spec):
     ] = 1
     limits: Annotated[TrialLimits, Field(description="Enforced by the gateway.")] = TrialLimits()
     models: Annotated[TrialModels, Field(description="Who answers.")] = TrialModels()
+    criteria: Annotated[
+        tuple[Annotated[str, Field(max_length=120)], ...],
+        Field(max_length=100, description="Names of its criteria, in the order of its verdict."),
+    ] = ()
 
 
 class CriterionStatus(Status):

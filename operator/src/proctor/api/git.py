@@ -1,7 +1,7 @@
-"""Variables by which a process that fetches a repository is told who it is. Standard library only.
+"""How a process that fetches a repository learns who it is. Standard library only.
 
-They stand below ``redaction.SECRET_PREFIX``, so that their values are taken out of all that it
-says.
+The variables stand below ``redaction.SECRET_PREFIX``, so that their values are taken out of all
+that it says.
 """
 
 GIT_USERNAME, GIT_PASSWORD = "GIT_USERNAME", "GIT_PASSWORD"
@@ -16,6 +16,9 @@ GIT_AUTHORITIES_FILE = "GIT_AUTHORITIES_FILE"
 
 USERNAME_KEY, PASSWORD_KEY, AUTHORITIES_KEY = "username", "password", "ca.crt"
 """Keys of the Secret that ``workspace.git.secretRef`` names."""
+
+FETCH_SECONDS = 240
+"""For one repository, once it is asked for."""
 
 DEFAULT_USERNAME = "git"
 """Servers that take an access token for the password look at no user name, and want one."""

@@ -31,39 +31,41 @@ class Admitted:
     watched: Watched
     starter: Starter
 
-    async def look(self, planned: PlannedRun, memory: RunMemory) -> None:
-        """Accept what is allowed; remember what is not.
+    async def look(self, planned: PlannedRun, memory: RunMemory) -> bool:
+        """Accept what is allowed; remember what is not; whether every pod could be compared.
 
         Raises:
             ClusterError: A request failed; come again.
         """
-        trials = self.watched.trials.of(planned.key)
+        trials, all_compared = self.watched.trials.of(planned.key), True
         for pod in self.watched.pods.of(planned.key).values():
             trial = trials.get(pod.trial)
             if trial is not None and _is_in_question(pod, trial, planned, memory):
-                await self._look(planned, memory, pod, trial)
+                all_compared &= await self._look(planned, memory, pod, trial)
+        return all_compared
 
     async def _look(
         self, planned: PlannedRun, memory: RunMemory, pod: SeenPod, trial: SeenTrial
-    ) -> None:
+    ) -> bool:
         identity = pod.identity
         found = await self.cluster.get(PODS, identity.namespace, identity.name)
         if found is None or found["metadata"]["uid"] != identity.uid:
-            return
+            return True
         start = Start(planned.trials[pod.trial], pod.attempt)
         cell = planned.cell(start.trial)
         mode, fetches = cell.egress.mode, cell.fetches
         try:
             confinement = await self.starter.network.confinement(mode, fetches=fetches)
         except NetworkNotReadyError:
-            return  # what was asked for cannot be told now; the run says what is missing
+            return False  # what was asked for cannot be told now
         asked = self.starter.document(planned, start, trial.identity.uid, confinement)
         changes = pod_changes(asked, found)
         refused = not_allowed(changes, self.starter.settings.trial.allow_changes)
         if refused or not changes or trial.pod_changes:
             memory.changed[pod.trial, pod.attempt] = refused or changes or ("pod/spec",)
-            return
+            return True
         await self._accept(trial, pod.attempt, changes, found)
+        return True
 
     async def _accept(
         self, trial: SeenTrial, attempt: int, changes: tuple[str, ...], found: Body

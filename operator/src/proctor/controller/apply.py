@@ -16,6 +16,7 @@ from proctor.controller.cluster import (
     MissingError,
     PreconditionError,
 )
+from proctor.controller.harvested import HarvestedRun
 from proctor.controller.memory import RunMemory
 from proctor.controller.merge import merge_form
 from proctor.controller.names import FINALIZER, pod_name
@@ -50,35 +51,43 @@ class Applier:
         Raises:
             ClusterError: A request failed; what was done is done, the next pass does the rest.
         """
-        await _together(self._record(planned, one) for one in decision.record)
-        await _together(self._close(planned, one) for one in decision.close)
-        await _together(self._stop(planned, one) for one in decision.stop)
+        await self.harvest(planned, decision)
         if decision.start:
             memory.stuck = None
         await _together(self.starter.start(planned, one, memory, now) for one in decision.start)
+
+    async def harvest(self, run: HarvestedRun, decision: Decision) -> None:
+        """All of it but the starts.
+
+        Raises:
+            ClusterError: As of ``apply``.
+        """
+        await _together(self._record(run, one) for one in decision.record)
+        await _together(self._close(run, one) for one in decision.close)
+        await _together(self._stop(run, one) for one in decision.stop)
 
     async def tidy(self, tidies: Iterable[Tidy]) -> None:
         """Let go of pods."""
         await _together(self._tidy(one) for one in tidies)
 
-    async def _record(self, planned: PlannedRun, record: Record) -> None:
+    async def _record(self, run: HarvestedRun, record: Record) -> None:
         """Write a trial's status; a trial that never started has no object to write to."""
-        trial = self._trial(planned, record.trial)
+        trial = self._trial(run, record.trial)
         if trial is None or trial.status.outcome is not None:
             return
         await self._patch_status(trial, merge_form(record.status))
         labels = TrialLabels(
-            planned.key.namespace,
-            planned.suite,
-            planned.cell(record.trial).agent,
-            planned.cell(record.trial).model,
+            run.key.namespace,
+            run.suite,
+            run.cell(record.trial).agent,
+            run.cell(record.trial).model,
             record.trial.variant,
         )
         self.metrics.trial_recorded(labels, record.status)
 
-    async def _close(self, planned: PlannedRun, close: Close) -> None:
+    async def _close(self, run: HarvestedRun, close: Close) -> None:
         """Add to the history; then the gateway serves the attempt no longer."""
-        trial = self._trial(planned, close.trial)
+        trial = self._trial(run, close.trial)
         if trial is None:
             return
         lines = history_lines([*history(trial), close.attempt])
@@ -87,9 +96,9 @@ class Applier:
         if close.attempt.failure_class is not None:
             self.metrics.attempt_closed(close.attempt.reason)
 
-    async def _stop(self, planned: PlannedRun, stop: Stop) -> None:
-        name = pod_name(planned.names[stop.trial], stop.number)
-        pod = self.watched.pods.of(planned.key).get(name)
+    async def _stop(self, run: HarvestedRun, stop: Stop) -> None:
+        name = pod_name(run.names[stop.trial], stop.number)
+        pod = self.watched.pods.of(run.key).get(name)
         if pod is not None and pod.identity.deleting is None:
             await self._delete(pod)
 
@@ -119,8 +128,8 @@ class Applier:
         if seen is not None:
             self.watched.pods.put(seen)
 
-    def _trial(self, planned: PlannedRun, trial: TrialId) -> SeenTrial | None:
-        return self.watched.trials.of(planned.key).get(planned.names[trial])
+    def _trial(self, run: HarvestedRun, trial: TrialId) -> SeenTrial | None:
+        return self.watched.trials.of(run.key).get(run.names[trial])
 
     async def _patch_status(self, trial: SeenTrial, status: Mapping[str, Any]) -> None:
         await self._patch(trial, {"status": status}, status=True)

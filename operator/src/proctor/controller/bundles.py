@@ -7,7 +7,6 @@ operator plans the same trials.
 import asyncio
 import hashlib
 from collections.abc import Iterator, Mapping
-from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -20,7 +19,6 @@ from proctor.api.results import DIGEST_SCHEME, MAX_BUNDLE_BYTES, NO_BUNDLE, TOKE
 from proctor.api.task import Task
 from proctor.controller.config_maps import AwaitedError
 from proctor.controller.seen import SeenRun
-from proctor.engine.instants import instant
 from proctor.planning.bundle import HIDDEN_PART, PARTS, VISIBLE_PART, unpacked
 from proctor.planning.bundles import bundle_field
 from proctor.store.client import ResultsClient, ResultsError, part_path
@@ -40,6 +38,7 @@ class Bundles(Protocol):
 
         Raises:
             PlatformError: It cannot be told now.
+            SpecError: There is nowhere to ask; with the remedy.
         """
 
 
@@ -47,7 +46,11 @@ class NoBundles:
     """There is no results server."""
 
     async def parts(self, namespace: str, digest: str) -> Mapping[str, bytes] | None:
-        """Never anything."""
+        """Never anything.
+
+        Raises:
+            SpecError: Always.
+        """
         raise SpecError(
             [
                 Problem(
@@ -72,7 +75,11 @@ class ResultsBundles:
         self._client = ResultsClient(url, self._headers, timeout_seconds=_TIMEOUT_SECONDS)
 
     async def parts(self, namespace: str, digest: str) -> Mapping[str, bytes] | None:
-        """All of it, checked against the digest."""
+        """All of it, checked against the digest.
+
+        Raises:
+            PlatformError: The server cannot be reached, or gives what is not the bundle.
+        """
         try:
             return await asyncio.to_thread(self._parts, namespace, digest)
         except ResultsError as error:
@@ -108,35 +115,55 @@ class ResultsBundles:
 
 
 async def read_bundles(
-    bundles: Bundles, run: SeenRun, now: datetime
+    bundles: Bundles, run: SeenRun, *, started: bool
 ) -> Mapping[str, tuple[Task, ...]]:
     """Tasks of the bundles that a run names, by digest.
+
+    Args:
+        bundles: Where they lie.
+        run: As the cluster shows it.
+        started: Whether it has trials: then it waits for as long as it takes, and is never refused
+            for what is only away.
 
     Raises:
         AwaitedError: One cannot be read now, or is gone although trials of the run were planned.
         SpecError: There is no such bundle, it holds what is no task, they are more than the
-            operator can hold, or nobody waits any more.
+            operator can hold, or the run was cancelled before it started.
     """
     found: dict[str, tuple[Task, ...]] = {}
     left = MOST_BYTES // max(len(run.spec.get("variants") or ()), 1)
     for field, digest in _named(run.spec):
-        try:
-            parts = await bundles.parts(run.identity.namespace, digest)
-        except PlatformError as error:
-            _require_patience(run, now, f"{field}.digest", str(error))
-            raise AwaitedError(str(error), Reason.SOURCE_UNAVAILABLE) from error
-        if parts is None:
-            problem = _missing(run, field, digest)
-            if run.status.start_time is None:
-                raise SpecError([problem])
-            _require_patience(run, now, problem.field, problem.message)
-            raise AwaitedError(str(problem))
+        parts = await _parts(bundles, run, field, digest, started=started)
         left -= sum(map(len, parts.values()))
         if left < 0:
             raise SpecError([_too_much()])
         content = (parts[VISIBLE_PART], parts[HIDDEN_PART])
         found[digest] = await asyncio.to_thread(unpacked, *content, field)
     return found
+
+
+async def _parts(
+    bundles: Bundles, run: SeenRun, field: str, digest: str, *, started: bool
+) -> Mapping[str, bytes]:
+    try:
+        parts = await bundles.parts(run.identity.namespace, digest)
+    except SpecError as error:
+        if not started:
+            raise
+        raise AwaitedError(str(error), Reason.SOURCE_UNAVAILABLE) from error
+    except PlatformError as error:
+        if not started and run.spec.get("cancelled") is True:
+            problem = f"{error}; the run was cancelled"
+            raise SpecError(
+                [Problem(f"{field}.digest", problem, "apply it under a new name")]
+            ) from error
+        raise AwaitedError(str(error), Reason.SOURCE_UNAVAILABLE) from error
+    if parts is not None:
+        return parts
+    missing = _missing(run, field, digest)
+    if started:
+        raise AwaitedError(str(missing))
+    raise SpecError([missing])
 
 
 def _missing(run: SeenRun, field: str, digest: str) -> Problem:
@@ -154,19 +181,6 @@ def _too_much() -> Problem:
         f"bundles times variants are more than {MOST_BYTES >> 20} MiB",
         "split it into runs of fewer tasks or variants, or lay large files into images",
     )
-
-
-def _require_patience(run: SeenRun, now: datetime, field: str, message: str) -> None:
-    """Refuse to wait on for what the user has ended, or had given a time that is over."""
-    seconds, started = run.spec.get("activeDeadlineSeconds"), run.status.start_time
-    is_late = (
-        isinstance(seconds, int)
-        and started is not None
-        and now >= instant(started) + timedelta(seconds=seconds)
-    )
-    if run.spec.get("cancelled") is True or is_late:
-        why = "activeDeadlineSeconds have passed" if is_late else "the run was cancelled"
-        raise SpecError([Problem(field, f"{message}; {why}", "apply it under a new name")])
 
 
 def _named(spec: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

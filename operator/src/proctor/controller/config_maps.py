@@ -28,12 +28,12 @@ class AwaitedError(PlatformError):
 
 
 async def read_config_maps(
-    cluster: Cluster, run: SeenRun, now: datetime
+    cluster: Cluster, run: SeenRun, now: datetime, *, started: bool
 ) -> Mapping[str, Mapping[str, bytes]]:
     """What they hold, by name and key.
 
     They may be applied a moment after the run: for a minute a missing one is awaited, then it is
-    left out, and planning names it.
+    left out, and planning names it. A run that has ``started`` waits for as long as it takes.
 
     Raises:
         AwaitedError: One does not exist yet.
@@ -46,8 +46,9 @@ async def read_config_maps(
         name: _held(body) for name, body in zip(names, bodies, strict=True) if body is not None
     }
     missing = [name for name in names if name not in found]
-    if missing and now < run.identity.created_at + PATIENCE:
-        raise AwaitedError(f"there is no ConfigMap {missing[0]!r} yet")
+    if missing and (started or now < run.identity.created_at + PATIENCE):
+        when = "any more" if started else "yet"
+        raise AwaitedError(f"there is no ConfigMap {missing[0]!r} {when}")
     return found
 
 

@@ -2,8 +2,10 @@
 
 from typing import Any
 
+from proctor.api.evalrun import FailurePolicy
 from proctor.api.git import (
     AUTHORITIES_KEY,
+    FETCH_SECONDS,
     GIT_AUTHORITIES,
     GIT_PASSWORD,
     GIT_USERNAME,
@@ -21,8 +23,17 @@ FETCHED_VOLUME = "fetched"
 LIBRARIES = "/stage"
 """In the runner's image, not below /proctor: it is never laid beside an agent."""
 
-FETCH_SECONDS = 300
-"""For how long a pass holds beyond the time that a pod may wait for its start."""
+PASS_SLACK_SECONDS = 120
+"""``stage`` lays the runner and proves the network before it fetches, and clocks differ."""
+
+
+def pass_seconds(policy: FailurePolicy) -> int:
+    """For how long a pass holds from when its pod is made, in seconds.
+
+    The pod may begin as late as ``pendingTimeoutSeconds`` allow: from then on there is time for
+    all that ``stage`` does.
+    """
+    return policy.pending_timeout_seconds + FETCH_SECONDS + PASS_SLACK_SECONDS
 
 
 def fetch_words(git: GitRepository, network: NetworkSettings) -> list[str]:

@@ -4,8 +4,9 @@ Nothing in it is needed for correctness: after a restart it fills again, at the 
 requests.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 
 from proctor.api.usage import Bill, RunSpending
 from proctor.controller.planned import PlannedRun
@@ -22,7 +23,8 @@ class RunMemory:
 
     Args:
         run_uid: Of that run: another one of its name has another memory.
-        planned: The plan of generation ``generation``.
+        planned: The plan of generation ``generation``; None: it is to be made, or made again.
+        used_at: When it was last asked for.
         made: Names of ConfigMaps, and of the ServiceAccount, that are known to be as they should.
         refused: Attempts whose pod the API server will never accept.
         stuck: Why nothing can be made for now, or None.
@@ -39,6 +41,7 @@ class RunMemory:
     run_uid: str
     generation: int = -1
     planned: PlannedRun | None = None
+    used_at: datetime | None = None
     made: set[str] = field(default_factory=set)
     refused: dict[AttemptKey, Waiting] = field(default_factory=dict)
     stuck: Waiting | None = None
@@ -50,3 +53,24 @@ class RunMemory:
     spending: RunSpending | None = None
     spending_at: datetime | None = None
     patched_at: datetime | None = None
+
+
+def bound_plans(memories: Iterable[RunMemory], newest: RunMemory, most_bytes: int) -> None:
+    """Let go of the plans that nobody asked for longest, until all together are small enough.
+
+    ``most_bytes`` are of their orders; a plan takes 1.8 times as much memory (measured with
+    bundles at their limit). ``newest`` stays, and so does what could come out otherwise the next
+    time.
+    """
+    plans = [(one, one.planned) for one in memories if one.planned is not None]
+    left = sum(planned.orders.size_bytes for _, planned in plans)
+    for memory, planned in sorted(plans, key=_last_use):
+        if left <= most_bytes:
+            return
+        if memory is not newest and planned.can_be_made_again:
+            memory.planned = None
+            left -= planned.orders.size_bytes
+
+
+def _last_use(plan: tuple[RunMemory, PlannedRun]) -> datetime:
+    return plan[0].used_at or datetime.min.replace(tzinfo=UTC)

@@ -9,10 +9,10 @@ from proctor.api.outcome import FailureClass
 from proctor.api.termination import TrialVerdict
 from proctor.api.usage import Bill
 from proctor.controller.ending import failure_of, has_ended, verdict_of
+from proctor.controller.harvested import HarvestedRun
 from proctor.controller.memory import RunMemory
-from proctor.controller.names import AGENT, LOOP, PHASES
+from proctor.controller.names import AGENT
 from proctor.controller.pending import waiting_of
-from proctor.controller.planned import PlannedRun
 from proctor.controller.proved import network_facts
 from proctor.controller.seen import SeenPod, SeenRun, SeenTrial
 from proctor.engine.conditions import budget_is_used_up
@@ -32,7 +32,7 @@ _SHOWN_CHANGES = 4
 
 def observe_run(
     run: SeenRun,
-    planned: PlannedRun,
+    planned: HarvestedRun,
     trials: Mapping[str, SeenTrial],
     pods: Mapping[str, SeenPod],
     memory: RunMemory,
@@ -92,7 +92,7 @@ def is_asked_for(pod: SeenPod, trial: SeenTrial) -> bool:
 
 
 def _recorded(
-    planned: PlannedRun, ours: Mapping[str, SeenTrial]
+    planned: HarvestedRun, ours: Mapping[str, SeenTrial]
 ) -> Mapping[TrialId, EvalTrialStatus]:
     return {
         planned.trials[name]: trial.status
@@ -102,7 +102,7 @@ def _recorded(
 
 
 def _attempts(
-    planned: PlannedRun,
+    planned: HarvestedRun,
     ours: Mapping[str, SeenTrial],
     pods: Mapping[str, SeenPod],
     memory: RunMemory,
@@ -123,13 +123,14 @@ def _attempts(
 
 
 def _attempt(
-    planned: PlannedRun,
+    planned: HarvestedRun,
     pod: SeenPod,
     trial: SeenTrial,
     bill: Bill | None,
     now: datetime,
     changed: Sequence[str] = (),
 ) -> ObservedAttempt:
+    """What a pod shows. One that is not as it was asked for goes on until somebody said why."""
     agent = pod.containers.get(AGENT)
     started_at = agent.started_at if agent else None
     attempt = ObservedAttempt(
@@ -141,9 +142,10 @@ def _attempt(
         started_at=started_at,
         pod_changes=trial.pod_changes if pod.attempt == trial.spec.attempt else (),
     )
-    if not is_over(trial, pod.attempt) and not is_asked_for(pod, trial):
-        return _ended(attempt, _foreign(planned, pod, changed), bill)
-    if has_ended(pod, now):
+    is_judged = is_over(trial, pod.attempt) or is_asked_for(pod, trial)
+    if changed and not is_judged:
+        return _ended(attempt, _foreign(changed), bill)
+    if is_judged and has_ended(pod, now):
         return _ended(attempt, verdict_of(pod, trial.identity.uid), bill)
     if attempt.phase is AttemptPhase.WAITING:
         return replace(attempt, waiting=waiting_of(pod, now))
@@ -158,12 +160,9 @@ def _ended(
     return replace(attempt, phase=AttemptPhase.ENDED, verdict=end)
 
 
-def _foreign(planned: PlannedRun, pod: SeenPod, changed: Sequence[str]) -> Failure:
+def _foreign(changed: Sequence[str]) -> Failure:
     """The pod is not what was asked for: whatever it says is worth nothing."""
-    cell = planned.cell(planned.trials[pod.trial])
-    asked_for = PHASES | {LOOP} | {service.name for service in cell.services}
-    added = [f"container/{name}" for name in sorted(pod.containers.keys() - asked_for)]
-    what = ", ".join(changed[:_SHOWN_CHANGES] or added) or "its spec"
+    what = ", ".join(changed[:_SHOWN_CHANGES])
     more = f" and {len(changed) - _SHOWN_CHANGES} more" if len(changed) > _SHOWN_CHANGES else ""
     message = (
         f"{what}{more}: added or changed by a webhook or somebody else; exempt the namespace, or "
@@ -172,7 +171,7 @@ def _foreign(planned: PlannedRun, pod: SeenPod, changed: Sequence[str]) -> Failu
     return Failure(FailureClass.CONFIG, "PodChanged", message)
 
 
-def _bill(planned: PlannedRun, pod: SeenPod, memory: RunMemory) -> Bill | None:
+def _bill(planned: HarvestedRun, pod: SeenPod, memory: RunMemory) -> Bill | None:
     """What the attempt cost; nothing, when it could not have asked a model."""
     cell = planned.cell(planned.trials[pod.trial])
     agent = pod.containers.get(AGENT)
@@ -182,7 +181,7 @@ def _bill(planned: PlannedRun, pod: SeenPod, memory: RunMemory) -> Bill | None:
 
 
 def _without_pod(
-    planned: PlannedRun, ours: Mapping[str, SeenTrial], memory: RunMemory
+    planned: HarvestedRun, ours: Mapping[str, SeenTrial], memory: RunMemory
 ) -> Iterator[ObservedAttempt]:
     """Attempts whose pod was refused for good, or vanished."""
     for (name, number), waiting in memory.refused.items():

@@ -35,10 +35,15 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class PackedOrders:
-    """ConfigMap bodies by name, and the places of each cell's orders."""
+    """ConfigMap bodies by name, and the places of each cell's orders.
+
+    Args:
+        size_bytes: Of all texts in the bodies; a plan holds about as much again.
+    """
 
     config_maps: Mapping[str, Mapping[str, Any]]
     places: Mapping[CellKey, Placed]
+    size_bytes: int
 
 
 def pack_orders(
@@ -68,7 +73,8 @@ def pack_orders(
         )
         for key in plan.cells
     }
-    return PackedOrders({**shown, **hidden}, places)
+    texts = {*visible.values(), *graded.values(), *checked.values()}
+    return PackedOrders({**shown, **hidden}, places, sum(len(one.encode()) for one in texts))
 
 
 def config_map(

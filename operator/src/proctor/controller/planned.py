@@ -66,6 +66,11 @@ class PlannedRun:
         """Identity over time: the spec's, or the run's name."""
         return self.spec.suite or self.key.name
 
+    @property
+    def can_be_made_again(self) -> bool:
+        """Whether it comes out the same at any time: bundles never change, ConfigMaps may."""
+        return not self.sources_digest
+
     def cell(self, trial: TrialId) -> Cell:
         """What the trial shares with its repeats."""
         return self.plan.cells[trial.task, trial.variant]

@@ -30,6 +30,7 @@ from proctor.controller.kube.connection import Connection
 from proctor.controller.names import AGENT, SELECTOR
 from proctor.controller.network import Network
 from proctor.controller.reconcile import Reconciler
+from proctor.controller.reporter import Reporter
 from proctor.controller.seen import SeenPod, SeenRun, SeenTrial
 from proctor.controller.seen_policy import SeenPolicy
 from proctor.controller.settings import OperatorSettings
@@ -89,6 +90,7 @@ def assemble(
         kinds=builtin_registry(),
         priced=lambda model: model in settings.priced_models or is_priced(model),
         due=due,
+        reporter=Reporter(cluster, watched, due, now),
         now=now,
     )
     workers = Workers(due, reconciler.reconcile, metrics, now)

@@ -159,6 +159,9 @@ class OperatorSettings(Spec):
         ResultsSettings | None, Field(description="Null: records stay in their pods.")
     ] = None
     trial: TrialSettings = TrialSettings()
+    plan_bytes: Annotated[
+        int, Field(ge=1, description="Orders of all plans that are held; they take twice as much.")
+    ] = 128 << 20
     port: Annotated[int, Field(ge=1, le=65535, description="Health and metrics.")] = 8080
 
     @property

@@ -28,7 +28,7 @@ from proctor.controller.cluster import (
     RefusedError,
 )
 from proctor.controller.confinement import Confinement
-from proctor.controller.fetching import FETCH_SECONDS
+from proctor.controller.fetching import pass_seconds
 from proctor.controller.memory import RunMemory
 from proctor.controller.names import (
     EGRESS_PASS,
@@ -162,7 +162,7 @@ class Starter:
     def _give_pass(self, planned: PlannedRun, start: Start, body: dict[str, Any]) -> None:
         """Let the pod reach the hosts that its trial names, for as long as it may live.
 
-        What ``stage`` fetches from it may reach until its agent must have started.
+        What ``stage`` fetches from it may reach for as long as that can take.
         """
         cell = planned.cell(start.trial)
         seconds = deadline_seconds(cell, planned.policy, self.settings) + TOKEN_SLACK_SECONDS
@@ -170,9 +170,9 @@ class Starter:
         if text is not None:
             body["metadata"]["annotations"][EGRESS_PASS] = text
         if cell.git is not None:
-            until = planned.policy.pending_timeout_seconds + FETCH_SECONDS
+            seconds = pass_seconds(planned.policy)
             hosts = (host_of(cell.git),)
-            text = self.network.signed_pass(hosts, owner_uid(body), start.number, until)
+            text = self.network.signed_pass(hosts, owner_uid(body), start.number, seconds)
             body["metadata"]["annotations"][FETCH_PASS] = text or ""
 
     async def _ensure(self, kind: Kind, body: Body, is_ours: Callable[[Body], bool]) -> Body:
@@ -238,6 +238,7 @@ def trial_body(planned: PlannedRun, start: Start, pod_digest: str) -> dict[str, 
         attempt=start.number,
         limits=cell.limits,
         models=planned.models,
+        criteria=cell.criteria,
     )
     return {
         "apiVersion": API_VERSION,

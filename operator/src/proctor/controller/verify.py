@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from proctor.api.usage import Bill
 from proctor.controller.bills import Bills, NoBills
 from proctor.controller.cluster import EVAL_RUNS, PODS, Cluster
+from proctor.controller.harvested import HarvestedRun
 from proctor.controller.memory import RunMemory
 from proctor.controller.observe import is_over
 from proctor.controller.planned import PlannedRun
@@ -61,28 +62,28 @@ class Verifier:
                 memory.vanished[pod.trial, pod.attempt] = pod
         memory.pods = dict(self.watched.pods.of(key))
 
-    async def fetch_bills(self, planned: PlannedRun, observed: Observed, memory: RunMemory) -> bool:
+    async def fetch_bills(self, run: HarvestedRun, observed: Observed, memory: RunMemory) -> bool:
         """Ask what attempts without a verdict cost, once each; whether anything was asked."""
         lost = {
-            (planned.names[attempt.trial], attempt.number): attempt
+            (run.names[attempt.trial], attempt.number): attempt
             for attempt in observed.attempts
             if attempt.bill is None and _needs_bill(attempt, observed)
         }
         asked = [key for key in lost if key not in memory.bills]
-        bills = await asyncio.gather(*(self._bill(planned, lost[key]) for key in asked))
+        bills = await asyncio.gather(*(self._bill(run, lost[key]) for key in asked))
         memory.bills |= dict(zip(asked, bills, strict=True))
         return bool(asked)
 
-    async def _bill(self, planned: PlannedRun, attempt: ObservedAttempt) -> Bill | None:
+    async def _bill(self, run: HarvestedRun, attempt: ObservedAttempt) -> Bill | None:
         """Its bill, in the run's mode also when it made no call."""
-        trial = self.watched.trials.of(planned.key)[planned.names[attempt.trial]]
+        trial = self.watched.trials.of(run.key)[run.names[attempt.trial]]
         bill = await self.bills.bill(
-            planned.uid, trial.identity.uid, attempt.number, attempt.created_at
+            run.uid, trial.identity.uid, attempt.number, attempt.created_at
         )
         if bill is None:
             return None
         over = attempt.phase is AttemptPhase.ENDED
-        mode = planned.cell(attempt.trial).models.value
+        mode = run.cell(attempt.trial).models.value
         return replace(bill, mode=mode, cost_complete=bill.cost_complete and over)
 
     async def fetch_spending(self, planned: PlannedRun, memory: RunMemory, now: datetime) -> None:

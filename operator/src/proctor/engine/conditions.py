@@ -19,6 +19,7 @@ from proctor.engine.storage import storage_of
 from proctor.scoring.gate import GateVerdict
 
 _MESSAGE_LENGTH = 8000
+_REJECTED = "the spec cannot be used: see Accepted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +71,7 @@ def rejected_claims(problems: Sequence[Problem]) -> tuple[Claim, ...]:
     return (
         Claim(ConditionType.ACCEPTED, "False", Reason.SPEC_INVALID, message),
         Claim(ConditionType.PROGRESSING, "False", Reason.REJECTED),
-        Claim(
-            ConditionType.COMPLETE, "True", Reason.REJECTED, "the spec cannot be used: see Accepted"
-        ),
+        Claim(ConditionType.COMPLETE, "True", Reason.REJECTED, _REJECTED),
     )
 
 
@@ -89,6 +88,15 @@ def merged(
     """Claims with times: an unchanged status keeps the time of its last transition."""
     known = {condition.type: condition for condition in before}
     return tuple(_condition(known.get(claim.type), claim, generation, now) for claim in claims)
+
+
+def merged_into(
+    before: Sequence[Condition], claims: Sequence[Claim], generation: int, now: datetime
+) -> tuple[Condition, ...]:
+    """The same, and what nobody claims anew stays: it was found out and is still so."""
+    claimed = {claim.type for claim in claims}
+    kept = (condition for condition in before if condition.type not in claimed)
+    return (*merged(before, claims, generation, now), *kept)
 
 
 def _condition(before: Condition | None, claim: Claim, generation: int, now: datetime) -> Condition:
@@ -157,4 +165,5 @@ _END = {
     Reason.ALL_TRIALS_FINISHED: "every trial has ended",
     Reason.CANCELLED: "spec.cancelled is true",
     Reason.DEADLINE_EXCEEDED: "spec.activeDeadlineSeconds was reached",
+    Reason.REJECTED: _REJECTED,
 }

@@ -50,6 +50,8 @@ def decide(observed: Observed) -> Decision:
 
 def end_reason(observed: Observed) -> Reason | None:
     """Why the run ends before all its trials did, or None."""
+    if observed.refused:
+        return Reason.REJECTED
     if observed.cancelled:
         return Reason.CANCELLED
     deadline = _deadline(observed)
@@ -178,7 +180,7 @@ def _stops(
 
 def _all_recorded(observed: Observed, records: Sequence[Record]) -> Reason | None:
     known = observed.recorded.keys() | {record.trial for record in records}
-    if all(trial.id in known for trial in observed.desired):
+    if not observed.rest and all(trial.id in known for trial in observed.desired):
         return Reason.ALL_TRIALS_FINISHED
     return None
 

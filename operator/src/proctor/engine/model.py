@@ -141,6 +141,9 @@ class Observed:
         budget_usd: What the run may spend; None: no limit.
         budget_was_used_up: Whether the run's status says so already: then it stays so.
         spending: What the gateway counted so far, trials that run included; None: not known.
+        rest: Trials that belong to the run besides and are known by number only, by variant;
+            nothing of them has run.
+        refused: Whether the run cannot go on as it is: then it ends.
     """
 
     now: datetime
@@ -161,6 +164,13 @@ class Observed:
     spending: RunSpending | None = None
     budget_was_used_up: bool = False
     network: NetworkFacts = field(default_factory=NetworkFacts)
+    rest: Mapping[str, int] = field(default_factory=dict)
+    refused: bool = False
+
+    @property
+    def total(self) -> int:
+        """All trials of the run."""
+        return len(self.desired) + sum(self.rest.values())
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,13 @@ from proctor.api.run_status import (
     VariantStatus,
 )
 from proctor.api.secret_refs import SecretUse
-from proctor.engine.conditions import awaiting_claims, merged, rejected_claims, run_claims
+from proctor.engine.conditions import (
+    awaiting_claims,
+    merged,
+    merged_into,
+    rejected_claims,
+    run_claims,
+)
 from proctor.engine.instants import rfc3339
 from proctor.engine.model import Decision, DesiredTrial, Observed, TrialId
 from proctor.scoring.gate import gate_verdict
@@ -38,9 +44,9 @@ def run_status(
 ) -> EvalRunStatus:
     """What to say of the run once ``decision`` has been carried out."""
     ended = {**observed.recorded, **{record.trial: record.status for record in decision.record}}
-    reached = aggregate([_summary(status) for status in ended.values()], len(observed.desired))
+    reached = aggregate([_summary(status) for status in ended.values()], observed.total)
     gate = None
-    if decision.complete and observed.gate:
+    if decision.complete and observed.gate and not observed.refused:
         gate = gate_verdict(observed.gate, reached)
     before = previous or EvalRunStatus()
     known = replace(observed, recorded=ended)
@@ -56,12 +62,34 @@ def run_status(
         sources_digest=sources_digest or before.sources_digest,
         trials=_counts(observed, decision, ended),
         spending=None if decision.complete else _spending(observed, before),
-        variants=_variants(observed.desired, ended),
+        variants=_variants(observed, ended),
         failing=_failing(observed.desired, ended),
         gate=None if gate is None else ("Passed" if gate.passed else "Failed"),
         start_time=before.start_time or rfc3339(observed.start_time or observed.now),
         completion_time=_completion(before, decision, observed.now),
         **_figures(reached, bool(ended)),
+    )
+
+
+def remaining_status(
+    observed: Observed, decision: Decision, *, generation: int, previous: EvalRunStatus
+) -> EvalRunStatus:
+    """What to say of a run whose plan is out of reach: what the plan told stays as it was told."""
+    status = run_status(
+        observed, decision, generation=generation, previous=previous, secrets=previous.secrets
+    )
+    reached = {variant.name: variant for variant in status.variants}
+    return status.model_copy(
+        update={
+            "agent": previous.agent,
+            "user": previous.user,
+            "variants": tuple(
+                reached.get(told.name, told).model_copy(
+                    update={"agent": told.agent, "model": told.model}
+                )
+                for told in previous.variants
+            ),
+        }
     )
 
 
@@ -78,7 +106,7 @@ def awaiting_status(
     return previous.model_copy(
         update={
             "observed_generation": generation,
-            "conditions": merged(previous.conditions, claims, generation, now),
+            "conditions": merged_into(previous.conditions, claims, generation, now),
             "state": "Pending",
         }
     )
@@ -99,7 +127,9 @@ def rejected_status(
     return before.model_copy(
         update={
             "observed_generation": generation,
-            "conditions": merged(before.conditions, rejected_claims(problems), generation, now),
+            "conditions": merged_into(
+                before.conditions, rejected_claims(problems), generation, now
+            ),
             "state": Reason.REJECTED.value,
             "completion_time": before.completion_time or rfc3339(now),
         }
@@ -138,16 +168,17 @@ def _counts(
 ) -> TrialCounts:
     outcomes = [Outcome(status.outcome) for status in ended.values() if status.outcome]
     passed = outcomes.count(Outcome.PASSED)
-    cancelled = outcomes.count(Outcome.CANCELLED)
+    cancelled, rest = outcomes.count(Outcome.CANCELLED), sum(observed.rest.values())
+    never_started = rest if decision.complete else 0
     errored = sum(outcome in _ERRORS for outcome in outcomes)
     return TrialCounts(
-        total=len(observed.desired),
-        pending=len(observed.desired) - len(ended) - decision.running,
+        total=observed.total,
+        pending=observed.total - len(ended) - decision.running - never_started,
         running=decision.running,
         passed=passed,
         failed=len(outcomes) - passed - cancelled - errored,
         errored=errored,
-        cancelled=cancelled,
+        cancelled=cancelled + never_started,
     )
 
 
@@ -155,19 +186,25 @@ _ERRORS = frozenset({Outcome.INFRA_FAILED, Outcome.GRADER_ERROR, Outcome.NOT_GRA
 
 
 def _variants(
-    desired: Sequence[DesiredTrial], ended: Mapping[TrialId, EvalTrialStatus]
+    observed: Observed, ended: Mapping[TrialId, EvalTrialStatus]
 ) -> tuple[VariantStatus, ...]:
     by_name: dict[str, list[DesiredTrial]] = {}
-    for trial in desired:
+    for trial in observed.desired:
         by_name.setdefault(trial.id.variant, []).append(trial)
-    return tuple(_variant(name, trials, ended) for name, trials in by_name.items())
+    return tuple(
+        _variant(name, trials, len(trials) + observed.rest.get(name, 0), ended)
+        for name, trials in by_name.items()
+    )
 
 
 def _variant(
-    name: str, trials: Sequence[DesiredTrial], ended: Mapping[TrialId, EvalTrialStatus]
+    name: str,
+    trials: Sequence[DesiredTrial],
+    total: int,
+    ended: Mapping[TrialId, EvalTrialStatus],
 ) -> VariantStatus:
     statuses = [ended[trial.id] for trial in trials if trial.id in ended]
-    reached = aggregate([_summary(status) for status in statuses], len(trials))
+    reached = aggregate([_summary(status) for status in statuses], total)
     return VariantStatus(
         name=name,
         agent=_same([trial.agent for trial in trials]),

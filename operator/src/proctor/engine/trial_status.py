@@ -137,6 +137,7 @@ _OUTCOMES = {
 _ENDINGS = {
     Reason.CANCELLED: "the run was cancelled",
     Reason.DEADLINE_EXCEEDED: "activeDeadlineSeconds was reached",
+    Reason.REJECTED: "the run could not go on: see its condition Accepted",
 }
 _AGENTS_FAULT = frozenset({FailureClass.TASK, FailureClass.BUDGET})
 

@@ -19,12 +19,11 @@ from dulwich.refs import Ref
 from urllib3.exceptions import HTTPError
 from urllib3.util import Retry, Timeout, make_headers, parse_url
 
+from proctor.api.git import FETCH_SECONDS
 from proctor.runner.fetch_places import GitSource
 from proctor.runner.git_errors import REMEDY, GitRefusedError, GitUnreachableError
 
 MOST_PACK_BYTES = 256 << 20
-FETCH_SECONDS = 240.0
-"""For all of it; a run's ``pendingTimeoutSeconds`` (600) bounds what comes before the agent."""
 
 _TIMEOUT = Timeout(connect=15, read=60)
 _SAID_BYTES = 300
@@ -82,7 +81,7 @@ def fetch_pack(
         if size > MOST_PACK_BYTES:
             raise GitRefusedError(f"it is more than {MOST_PACK_BYTES >> 20} MiB packed: {REMEDY}")
         if clock() > deadline:
-            raise GitUnreachableError(f"it is not here after {FETCH_SECONDS:g} s")
+            raise GitUnreachableError(f"it is not here after {FETCH_SECONDS} s")
         return pack.write(data)
 
     try:

@@ -41,12 +41,16 @@ def _immutable() -> Rule:
     )
 
 
-def _no_way_up(field: str) -> Rule:
+def _no_way_up(field: str, place: str = "folder", *, optional: bool = False) -> Rule:
+    """A path that stays below ``place``; an ``optional`` one may be absent."""
     way = f"self.{field}"
-    return Rule(
+    stays = (
         f"{way} != '..' && !{way}.startsWith('../') && !{way}.contains('/../') && "
-        f"!{way}.endsWith('/..')",
-        f"{field} may not lead out of the folder: write it without `..`",
+        f"!{way}.endsWith('/..')"
+    )
+    return Rule(
+        f"!has({way}) || ({stays})" if optional else stays,
+        f"{field} may not lead out of the {place}: write it without `..`",
     )
 
 
@@ -120,11 +124,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
             "commit is the full id, 40 of 0-9 and a-f: branches and tags move while trials run; "
             "`git ls-remote URL REF` tells the id",
         ),
-        Rule(
-            "!has(self.path) || (self.path != '..' && !self.path.startsWith('../') && "
-            "!self.path.contains('/../') && !self.path.endsWith('/..'))",
-            "path may not lead out of the repository: write it without `..`",
-        ),
+        _no_way_up("path", "repository", optional=True),
     ),
     "Workspace": (
         Rule(

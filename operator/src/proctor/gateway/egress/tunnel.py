@@ -69,6 +69,8 @@ class Tunnel:
 
     async def _serve(self) -> None:
         target = await self._asked()
+        if target is None:
+            return
         reader, writer = await self._open(target)
         try:
             self._writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
@@ -89,16 +91,26 @@ class Tunnel:
         finally:
             writer.close()
 
-    async def _asked(self) -> Target:
+    async def _asked(self) -> Target | None:
+        """Where to, with leave; None: it closed without a word, as a probe does."""
         try:
             async with asyncio.timeout(self._world.patience.head):
-                head = await self._reader.readuntil(b"\r\n\r\n")
+                head = await self._first_byte()
+                if not head:
+                    return None
+                head += await self._reader.readuntil(b"\r\n\r\n")
         except asyncio.LimitOverrunError:
             raise RefusedError(431, "the request's head is too long") from None
         request = read_request(head)
         self._fields |= {"host": request.target.host, "port": request.target.port}
         require_leave(request, self._world.secret(), self._world.now(), self._tell)
         return request.target
+
+    async def _first_byte(self) -> bytes:
+        try:
+            return await self._reader.read(1)
+        except ConnectionError:
+            return b""
 
     def _tell(self, found: EgressPass) -> None:
         self._fields |= {"trial_uid": found.trial, "attempt": found.attempt}
