@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+import tracemalloc
 from urllib.parse import quote
 
 import pytest
@@ -145,3 +146,23 @@ def test_what_cannot_be_the_beginning_of_a_value_passes_at_once():
 
 def test_secrets_of_a_process_are_found_by_their_prefix():
     assert secrets_of({"PROCTOR_SECRET_A": "x", "PATH": "/bin"}) == {"A": "x"}
+
+
+# Looking for texts in JSON took 115 bytes for each one of a text: an agent that printed a long one,
+# with a secret in it, took the memory of the phase that redacts it.
+def test_a_long_text_takes_little_more_memory_than_itself():
+    data = b'["' + b"x" * 1_000_000 + b' secret-value"]'
+    redactor = Redactor({"KEY": "secret-value"})
+    tracemalloc.start()
+    try:
+        redacted = redactor.json(data)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert redacted.endswith(b' [redacted:KEY]"]')
+    assert peak < 8 * len(data)
+
+
+def test_a_text_that_was_cut_off_is_redacted_too():
+    redactor = Redactor({"KEY": "secret-value"})
+    assert redactor.json(b'["a", "secret-value and') == b'["a", "[redacted:KEY] and'

@@ -197,6 +197,38 @@ def test_files_beyond_what_a_configmap_holds_are_refused_with_the_limit(suite):
     assert "keep them at 600000 bytes" in said(suite)
 
 
+# One file had limits of its own, 65,536 characters of text and 192 KiB of other bytes, while the
+# documentation promised a task 600,000 bytes; so a lock file kept a folder from being pushed.
+@pytest.mark.parametrize("side", ["template", "hidden"])
+@pytest.mark.parametrize(
+    "content",
+    [pytest.param(b"x" * 599_000, id="text"), pytest.param(b"\xff" * 599_000, id="bytes")],
+)
+def test_one_file_may_have_all_bytes_that_a_task_has(suite, side, content):
+    (suite / side / "large").write_bytes(content)
+    assert pack_tasks(suite).tasks == ("a", "b")
+
+
+def test_a_file_that_is_too_large_by_itself_is_named_with_its_size_and_not_shown(suite):
+    (suite / "template" / "model.bin").write_bytes(b"\xff" * 3_000_000)
+    told = said(suite)
+    assert "sandbox.template_sources[0].path: 'model.bin' has 3000000 bytes" in told
+    assert "lay large ones into the image" in told
+    assert len(told) < 1000
+
+
+# An agent sees all of its image: what is hidden may be laid anywhere but there.
+@pytest.mark.parametrize(
+    "sizes", [pytest.param([3_000_000], id="one"), pytest.param([400_000] * 2, id="together")]
+)
+def test_nobody_is_told_to_lay_hidden_files_into_the_image(suite, sizes):
+    for number, size in enumerate(sizes):
+        (suite / "hidden" / f"{number}.txt").write_bytes(b"x" * size)
+    told = said(suite)
+    assert "not in the image, where the agent would see them" in told
+    assert "into the image" not in told
+
+
 def test_more_than_the_operator_reads_is_refused_with_the_limit(suite):
     for name in "abcdefgh":
         (suite / "hidden" / name).write_text("x" * 60_000)

@@ -26,7 +26,7 @@ _LEAST_LINE = 16  # of a value with several lines, such as a private key, each l
 _LEAST_PART = 8  # of a value that was cut off at the end or the beginning of a text
 _JWT = re.compile(r"eyJ[\w-]{8,}\.(eyJ[\w-]{8,})\.[\w-]{16,}", re.ASCII)
 _OUR_AUDIENCES = "proctor-"
-_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)  # memory grows as the text at most
 _ENCODED = re.compile(rb'"([A-Za-z0-9+/]{8,}={0,2})"')
 
 

@@ -10,14 +10,23 @@ from proctor.api.secret_refs import ObjectName
 
 Text = Annotated[str, StringConstraints(max_length=65_536)]
 
+MAX_FILE_BYTES = 600_000
+"""Of one trial's files on either side: a ConfigMap holds 1 MiB, and base64 adds a third."""
+
+_MAX_BASE64 = 820_000
+"""``MAX_FILE_BYTES`` in base64, with its line breaks."""
+
 
 class WorkspaceFile(Spec):
     """One file to lay into a workspace before the agent starts."""
 
     path: Annotated[RelativePath, Field(description="Path below the workspace.")]
-    content: Annotated[Text | None, Field(description="Text of the file, in UTF-8.")] = None
+    content: Annotated[
+        Annotated[str, StringConstraints(max_length=MAX_FILE_BYTES)] | None,
+        Field(description="Text of the file, in UTF-8."),
+    ] = None
     content_base64: Annotated[
-        Annotated[str, StringConstraints(max_length=262_144)] | None,
+        Annotated[str, StringConstraints(max_length=_MAX_BASE64)] | None,
         Field(description="Bytes of the file in base64, for what is not text."),
     ] = None
     executable: Annotated[bool, Field(description="Whether the file may be executed.")] = False

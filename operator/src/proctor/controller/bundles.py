@@ -179,7 +179,7 @@ def _too_much() -> Problem:
     return Problem(
         "spec.tasksFrom",
         f"bundles times variants are more than {MOST_BYTES >> 20} MiB",
-        "split it into runs of fewer tasks or variants, or lay large files into images",
+        "split it into runs of fewer tasks or variants, or lay large workspace files into images",
     )
 
 

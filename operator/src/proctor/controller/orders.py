@@ -18,6 +18,10 @@ PACK_BYTES = 512 * 1024
 LARGEST_BYTES = 1_000_000
 """A ConfigMap holds 1 MiB; an order that alone exceeds the pack size gets one of its own."""
 
+_SHORTEN_HIDDEN = (
+    "shorten criteria and reference; not into the image, where the agent would see them"
+)
+
 Place = tuple[str, str]
 """ConfigMap and key."""
 
@@ -61,7 +65,8 @@ def pack_orders(
         for key, cell in plan.cells.items()
         if cell.orders.checks is not None
     }
-    _refuse_large([*visible.items(), *graded.items(), *checked.items()])
+    _refuse_large(visible.items(), "put large files into the task's image")
+    _refuse_large([*graded.items(), *checked.items()], _SHORTEN_HIDDEN)
     prefix = (namespace, run_name, run_uid)
     shown, shown_at = _pack(visible.values(), "agent", prefix, owner)
     hidden, hidden_at = _pack([*graded.values(), *checked.values()], "hidden", prefix, owner)
@@ -125,13 +130,13 @@ def _groups(texts: Sequence[str]) -> Iterable[list[str]]:
         yield group
 
 
-def _refuse_large(orders: Iterable[tuple[CellKey, str]]) -> None:
+def _refuse_large(orders: Iterable[tuple[CellKey, str]], remedy: str) -> None:
     problems = {
         task: Problem(
             field=f"spec.tasks[{task}]",
             message=f"its files and prompts are {len(text.encode())} bytes as orders, "
             f"at most {LARGEST_BYTES} fit into a ConfigMap",
-            remedy="put large files into the task's image",
+            remedy=remedy,
         )
         for (task, _), text in orders
         if len(text.encode()) > LARGEST_BYTES

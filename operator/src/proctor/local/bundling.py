@@ -112,7 +112,8 @@ def _require_readable(bundle: Bundle, path: Path, count: int) -> None:
     if bundle.size_bytes > MAX_BUNDLE_BYTES:
         message = f"{count} tasks with their files are {bundle.size_bytes} bytes"
         remedy = (
-            f"push at most {MAX_BUNDLE_BYTES >> 20} MiB at a time, or lay large files into images"
+            f"push at most {MAX_BUNDLE_BYTES >> 20} MiB at a time, or lay large files of "
+            "workspaces into images"
         )
         raise SpecError([Problem("tasks", message, remedy, file=str(path))])
     unpacked(bundle.parts[VISIBLE_PART], bundle.parts[HIDDEN_PART], "bundle")

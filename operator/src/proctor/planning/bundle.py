@@ -32,7 +32,9 @@ _HIDDEN = ("criteria", "description", "postRun", "reference")
 MOST_VALUES = 500_000
 """Of one part: as objects they take some twenty times the memory of their text."""
 
-_TEXT = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_TEXT = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
+"""Possessive and without need of an end: memory and time then grow as the text at most."""
+
 _PRODUCER = "proctor push"
 """Without a version: the digest stands for the tasks alone."""
 

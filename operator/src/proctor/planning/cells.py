@@ -10,6 +10,7 @@ from proctor.api.evalrun import ModelsMode
 from proctor.api.evaltrial import TrialLimits
 from proctor.api.pod_template import PodTemplate
 from proctor.api.task import Limits, Task, Variant
+from proctor.api.workspace import MAX_FILE_BYTES
 from proctor.planning.checks import TrialCriterion, agent_problems
 from proctor.planning.defaults import (
     checks_place,
@@ -20,7 +21,7 @@ from proctor.planning.defaults import (
     user_of,
 )
 from proctor.planning.egress_rules import agent_egress_problems
-from proctor.planning.files import clashes, laid_files
+from proctor.planning.files import LARGE_FILES, LARGE_HIDDEN_FILES, clashes, laid_files
 from proctor.planning.kinds import Kinds
 from proctor.planning.layers import Layer, Settings, merge_layers
 from proctor.planning.model import WORKSPACE, Cell, RunSource
@@ -34,9 +35,6 @@ from proctor.planning.workspaces import cell_problems, image_path
 
 MODEL_REQUIRED = frozenset({"mini"})
 """Agents that choose no model themselves: without one their first turn could only fail."""
-
-MAX_FILE_BYTES = 600_000
-"""Of one trial's files on either side: a ConfigMap holds 1 MiB, and base64 adds a third."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,15 +204,16 @@ def _file_problems(pair: Pair) -> Iterator[Problem]:
     if pair.variant.workspace is not None:
         yield from clashes(files, f"{pair.variant_field}.workspace")
     hidden = laid_files(pair.task.reference)
-    for size, part in (
-        (sum(len(file.data) for file in files), "workspace"),
-        (sum(len(file.data) for file in hidden), "reference"),
+    for laid, part, remedy in (
+        (files, "workspace", LARGE_FILES),
+        (hidden, "reference", LARGE_HIDDEN_FILES),
     ):
+        size = sum(len(file.data) for file in laid)
         if size > MAX_FILE_BYTES:
             yield Problem(
                 f"{pair.task_field}.{part}",
                 f"the files of task {pair.task.name!r} are {size} bytes together",
-                f"keep them at {MAX_FILE_BYTES} bytes, or lay large ones into the image",
+                remedy,
             )
 
 

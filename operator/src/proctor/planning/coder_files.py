@@ -4,7 +4,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
-from proctor.planning.folder import Folder, ignored_patterns, is_copied, workspace_file
+from proctor.api.workspace import MAX_FILE_BYTES
+from proctor.planning.files import LARGE_FILES, LARGE_HIDDEN_FILES
+from proctor.planning.folder import Folder, FolderFile, ignored_patterns, is_copied, workspace_file
 from proctor.planning.translation import Translation
 
 _SOURCES = "sandbox.template_sources"
@@ -56,7 +58,8 @@ def reference_files(
         _unreadable("reference.directory", directory, error, translation)
         return None
     translation.came_from("reference", "reference.directory")
-    return [workspace_file(file.path, file) for file in found]
+    _refuse_large(found, "reference.directory", LARGE_HIDDEN_FILES, translation)
+    return [workspace_file(file.path, file) for file in _small(found)]
 
 
 def read_text(path: str, field: str, folder: Folder, translation: Translation) -> str | None:
@@ -99,10 +102,24 @@ def _template_dir(
     except OSError as error:
         _unreadable(f"{field}.path", path, error, translation)
         return []
+    _refuse_large(found, f"{field}.path", LARGE_FILES, translation)
     return [
         (f"{field}.path", workspace_file(str(PurePosixPath(mount) / file.path), file))
-        for file in found
+        for file in _small(found)
     ]
+
+
+def _refuse_large(
+    found: Sequence[FolderFile], field: str, remedy: str, translation: Translation
+) -> None:
+    """Name each file that is too large by itself, which planning could not tell by its content."""
+    for file in found:
+        if len(file.data) > MAX_FILE_BYTES:
+            translation.refuse(field, f"{file.path!r} has {len(file.data)} bytes", remedy)
+
+
+def _small(found: Sequence[FolderFile]) -> list[FolderFile]:
+    return [file for file in found if len(file.data) <= MAX_FILE_BYTES]
 
 
 def _only(

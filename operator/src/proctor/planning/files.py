@@ -7,7 +7,13 @@ from pathlib import PurePosixPath
 
 from proctor.api.errors import Problem
 from proctor.api.orders import FileOrder
-from proctor.api.workspace import Files, WorkspaceFile
+from proctor.api.workspace import MAX_FILE_BYTES, Files, WorkspaceFile
+
+LARGE_FILES = f"keep them at {MAX_FILE_BYTES} bytes, or lay large ones into the image"
+LARGE_HIDDEN_FILES = (
+    f"keep them at {MAX_FILE_BYTES} bytes; not in the image, where the agent would see them"
+)
+"""What to do about too many bytes of a task's files."""
 
 
 def file_problems(files: Files | None, field: str) -> Iterator[Problem]:
