@@ -23,8 +23,8 @@ def podman():
 
 @pytest.fixture(scope="session")
 def images(podman) -> Mapping[str, str]:
-    """Names of our own images, loaded into podman: ``runner`` and ``default``."""
-    command = [sys.executable, TOOL, "runner", "default"]
+    """Names of our own images, loaded into podman: ``runner``, ``default`` and ``testbed``."""
+    command = [sys.executable, TOOL, "runner", "default", "testbed"]
     built = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
     for image in built.values():
         podman("load", "--quiet", "--input", image["archive"])

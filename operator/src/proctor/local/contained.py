@@ -1,13 +1,16 @@
 """What the containers of a trial see, and where: as in the pod of a cluster (pure).
 
-Hidden orders are a share of ``checks`` only; the agent's key and the gateway's socket are shares of
-``agent`` when it may ask models. ``grade`` has no container: it runs nothing that an agent left.
+Hidden orders are a share of ``checks`` only: with checks in place the agent's container has a way
+to ``loop``, which hands them over when the agent is gone. The agent's key and the gateway's socket
+are shares of ``agent`` when it may ask models. ``grade`` and ``loop`` have no container: they run
+nothing that an agent left.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from proctor.api.container import SandboxUser
 from proctor.api.quantity import amount
 from proctor.local.engine import Container, Share
 from proctor.local.places import TrialPlaces
@@ -19,9 +22,15 @@ GATEWAY_URL = "http://127.0.0.1:61118"
 GATEWAY_SOCKET = "/var/run/proctor/gateway.sock"
 HOME = "/home/agent"
 FETCHED = "/fetched"
+HANDSHAKE = "/var/run/proctor/loop"
+LOOP_SOCKET = "loop.sock"
+"""Of ``loop``, in the folder that it has for it."""
+
 
 _RUNNER = ("/proctor/bin/python3", "-m", "proctor.runner")
 _FROZEN = "/frozen"
+_HANDOVER = "/var/run/proctor/handover"
+_SCRATCH = "/scratch"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +42,13 @@ class Ground:
         folder: Of the run.
         socket: That leads to the gateway: each attempt's own, so that no agent can use up the way
             of another one; None: it is not open yet.
+        handover: Folder for the socket of ``loop``, each attempt's own; None: it has none.
     """
 
     runner: Path
     folder: Path
     socket: Path | None = None
+    handover: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +78,7 @@ class Confined:
             owner=self.ground.folder,
             cpus=f"{amount(resources.cpu):f}",
             memory_bytes=int(amount(resources.memory)),
+            image_user=self.cell.user is SandboxUser.IMAGE,
             variables=variables,
         )
 
@@ -113,6 +125,12 @@ def agent_shares(places: TrialPlaces, cell: Cell, ground: Ground) -> tuple[Share
             Share(places.key, "/var/run/proctor/agent/token"),
             Share(ground.socket, GATEWAY_SOCKET),
         ]
+    if ground.handover is not None:
+        shares += [
+            Share(places.handshake, HANDSHAKE, writable=True),
+            Share(ground.handover, _HANDOVER),
+            Share(places.scratch, _SCRATCH, writable=True),
+        ]
     return tuple(shares)
 
 
@@ -129,6 +147,6 @@ def checks_shares(places: TrialPlaces, cell: Cell, ground: Ground) -> tuple[Shar
         Share(places.workspace, cell.workspace, writable=True),
         *(Share(path, target, writable=True) for path, target in passed(places, cell)),
         Share(places.evidence("checks"), "/evidence/checks", writable=True),
-        Share(places.scratch, "/scratch", writable=True),
+        Share(places.scratch, _SCRATCH, writable=True),
         Share(places.temporary, "/tmp", writable=True),
     )
