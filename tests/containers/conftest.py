@@ -12,6 +12,7 @@ import pytest
 
 from podman import BUSYBOX, Podman, running_podman
 
+ROOTS = "localhost/roots:test"
 TOOL = Path(__file__).parents[1] / "cluster" / "images"
 
 
@@ -29,6 +30,16 @@ def images(podman) -> Mapping[str, str]:
     for image in built.values():
         podman("load", "--quiet", "--input", image["archive"])
     return {name: image["reference"] for name, image in built.items()}
+
+
+@pytest.fixture
+def roots(podman):
+    """Name of the small image, made for root."""
+    made = podman("create", BUSYBOX, "none").strip()
+    podman("commit", "--change", "USER 0", made, ROOTS)
+    podman("rm", made)
+    yield ROOTS
+    podman("rmi", ROOTS)
 
 
 @dataclass(frozen=True)

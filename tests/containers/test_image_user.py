@@ -8,18 +8,7 @@ import pytest
 from podman import BUSYBOX
 from proctor.local.files import remove_tree
 
-ROOTS = "localhost/roots:test"
 MADE = {"type": "file_exists", "path": "made.txt"}
-
-
-@pytest.fixture
-def roots(podman):
-    """The small image, made for root."""
-    made = podman("create", BUSYBOX, "none").strip()
-    podman("commit", "--change", "USER root", made, ROOTS)
-    podman("rm", made)
-    yield ROOTS
-    podman("rmi", ROOTS)
 
 
 def trial_as(proctor, image, command, criteria, **sandbox):
@@ -53,7 +42,7 @@ def test_root_of_an_image_has_the_rights_of_docs_and_no_others(proctor, roots):
     rights = r"^0\nCapPrm:\s0+fb\nCapEff:\s0+fb\nCapBnd:\s0+fb\nNoNewPrivs:\s1\nSeccomp:\s2\n$"
     trial = trial_as(proctor, roots, RIGHTS, [says(rights)])
     assert trial["outcome"] == "Passed", status(proctor)
-    (record,) = (proctor.folder / "out").glob("trials/*/*/*/record/manifest.json")
+    (record,) = (proctor.folder / "out").glob("trials/*/*/*/record/execution.json")
     assert json.loads(record.read_text())["context"]["user"] == "Image"
 
 

@@ -25,11 +25,12 @@ def test_checks_see_the_machine_that_the_agent_left_and_the_record_says_so(proct
     check = {"type": "run_command", "command": "cat /tmp/of-the-machine $HOME/x made.txt"}
     trial = trial_in_place(proctor, command, {**check, "expectedStdout": "kept\nx\nmade"})
     assert passes(trial), trial
-    (record,) = (proctor.folder / "out").glob("trials/*/*/*/record/manifest.json")
+    (record,) = (proctor.folder / "out").glob("trials/*/*/*/record/execution.json")
     assert json.loads(record.read_text())["context"]["isolation"] == "InPlace"
 
 
-def test_an_agent_finds_neither_what_is_hidden_nor_the_secret(proctor):
+@pytest.mark.parametrize("user", ["NonRoot", "Image"])
+def test_an_agent_finds_neither_what_is_hidden_nor_the_secret(proctor, roots, user):
     skipped = "/bin|/dev|/proc|/sys|/proctor"
     find = f"for at in /*; do case $at in {skipped}) ;; *) grep -r needle $at;; esac; done"
     command = f"""
@@ -39,12 +40,10 @@ def test_an_agent_finds_neither_what_is_hidden_nor_the_secret(proctor):
         rm /var/run/proctor/handover/loop.sock 2> /dev/null
         true
     """
-    made = {
-        "type": "file_matches_regex",
-        "path": "made.txt",
-        "pattern": r"\Atried\n/scratch:\n\n/var/run/proctor/loop:\n\Z",
-    }
-    trial = trial_in_place(proctor, command, made)
+    made = {"type": "file_contains", "path": "made.txt", "excludes": ["needle-1"]}
+    nothing = r"tried\n(.*\n)*/scratch:\n\n/var/run/proctor/loop:\n\Z"
+    empty = {"type": "file_matches_regex", "path": "made.txt", "pattern": nothing}
+    trial = trial_in_place(proctor, command, made, empty, image=roots, user=user)
     assert passes(trial), (trial, (proctor.work / "frozen/workspace/made.txt").read_text())
 
 
@@ -62,7 +61,7 @@ def test_what_an_agent_left_in_the_background_is_dead_before_what_is_hidden_come
 
 def test_checks_change_nothing_of_what_is_graded_as_data(proctor):
     change = {"type": "run_command", "command": 'cp "$REFERENCE_DIR/answer" made.txt'}
-    made = {"type": "file_equals", "path": "made.txt", "content": "guess\n"}
+    made = {"type": "file_contains", "path": "made.txt", "includes": ["guess"]}
     trial = trial_in_place(proctor, "echo guess > made.txt", change, made)
     assert passes(trial), trial
 
