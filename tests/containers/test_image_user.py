@@ -81,17 +81,18 @@ def test_what_root_left_is_read_frozen_and_removed(proctor, roots, checks):
     assert not (proctor.folder / "out").exists()
 
 
-def test_a_trial_of_root_that_ended_badly_is_resumed(proctor, roots):
+def test_a_trial_whose_folder_root_has_used_is_run_again(proctor, roots):
     command = "mkdir own; chown 1234:1234 own; chmod 0 own; touch made.txt"
     check = {"type": "run_command", "command": "test -e /nothing"}
     manifest = proctor.manifest(command, [check], sandbox={"image": roots, "user": "Image"})
-    manifest_of_none = proctor.run(manifest, "--allow-image-user", "-o", proctor.folder / "out")
-    assert manifest_of_none.returncode == 1, manifest_of_none.stderr
-    (line,) = (proctor.folder / "out").glob("trials/*/*/*/trial.json")
-    line.unlink()
+    out = proctor.folder / "out"
+    first = proctor.run(manifest, "--allow-image-user", "-o", out)
+    assert first.returncode == 1, first.stderr
+    (verdict,) = out.glob("trials/*/*/*/trial.json")
+    verdict.unlink()
 
-    resumed = proctor.run("--resume", proctor.folder / "out", "--allow-image-user")
-    assert resumed.returncode == 1, resumed.stderr
-    refused = proctor.run("--resume", proctor.folder / "out")
+    again = proctor.run("--resume", out, "--allow-image-user")
+    assert again.returncode == 1, again.stderr
+    refused = proctor.run("--resume", out)
     assert refused.returncode == 2
     assert "--allow-image-user" in refused.stderr
