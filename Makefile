@@ -45,7 +45,7 @@ test: $(VENV)/installed-dev ## Run the tests that need no cluster
 
 test-containers: $(VENV)/installed-dev ## Run trials in containers of podman (root, Debian: installs it)
 	@$(CLUSTER) install
-	@$(PYTHON) tests/cluster/images runner default >/dev/null
+	@$(PYTHON) tests/cluster/images runner default testbed >/dev/null
 	@PROCTOR_TEST_PODMAN=required $(BIN)/python -m pytest -q --durations=10 tests/contract/test_engine.py tests/containers
 
 test-clients: $(VENV)/installed-dev ## Test the gateway with the real Claude Code and Codex (needs npm)

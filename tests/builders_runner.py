@@ -144,10 +144,16 @@ class TrialFolders:
         return run_phase("checks", *arguments, *more, prefix=prefix)
 
     @contextlib.contextmanager
-    def loop(self, orders: ChecksOrders, *more: str) -> Iterator[tuple[str, ...]]:
-        """``loop`` as a real process with a log; what the agent's command line says of it."""
+    def loop(
+        self, orders: ChecksOrders, *more: str, at: Path | None = None
+    ) -> Iterator[tuple[str, ...]]:
+        """``loop`` as a real process with a log; what the agent's command line says of it.
+
+        ``at``: its socket; None: a port.
+        """
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = str(free.getsockname()[1])
+        where = ("port", port) if at is None else ("socket", str(at))
         self.handshake.mkdir(exist_ok=True)
         self.kept.mkdir(exist_ok=True)
         arguments = [
@@ -155,14 +161,14 @@ class TrialFolders:
             *("--workspace", str(self.workspace)),
             *("--kept", str(self.kept)),
             *("--handshake", str(self.handshake)),
-            *("--port", port),
+            *(f"--{where[0]}", where[1]),
         ]
         command = (sys.executable, "-m", "proctor.runner", "loop", *arguments, *more)
         log = (self.root / "loop.log").open("w")
         with log, subprocess.Popen(command, stdout=log) as process:
             try:
                 yield (
-                    *("--loop-port", port),
+                    *(f"--loop-{where[0]}", where[1]),
                     *("--handshake", str(self.handshake)),
                     *("--scratch", str(self.scratch)),
                 )

@@ -12,6 +12,7 @@ import pytest
 
 from podman import BUSYBOX, Podman, running_podman
 
+ROOTS = "localhost/roots:test"
 TOOL = Path(__file__).parents[1] / "cluster" / "images"
 
 
@@ -23,12 +24,22 @@ def podman():
 
 @pytest.fixture(scope="session")
 def images(podman) -> Mapping[str, str]:
-    """Names of our own images, loaded into podman: ``runner`` and ``default``."""
-    command = [sys.executable, TOOL, "runner", "default"]
+    """Names of our own images, loaded into podman: ``runner``, ``default`` and ``testbed``."""
+    command = [sys.executable, TOOL, "runner", "default", "testbed"]
     built = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
     for image in built.values():
         podman("load", "--quiet", "--input", image["archive"])
     return {name: image["reference"] for name, image in built.items()}
+
+
+@pytest.fixture
+def roots(podman):
+    """Name of the small image, made for root."""
+    made = podman("create", BUSYBOX, "none").strip()
+    podman("commit", "--change", "USER 0", made, ROOTS)
+    podman("rm", made)
+    yield ROOTS
+    podman("rmi", ROOTS)
 
 
 @dataclass(frozen=True)

@@ -16,24 +16,22 @@ NOT_HERE = {
 """Attack: why it does not apply."""
 
 
-def applies(agent):
-    """Not what a container refuses (root, checks in place), nor what needs a cluster."""
-    sandbox = (agent.task or {}).get("sandbox", {})
-    return not agent.group and "checks" not in sandbox and agent.name not in NOT_HERE
+def applying(suite, group=""):
+    agents = load(TESTS / suite / "agents")
+    return [one for one in agents if one.group == group and one.name not in NOT_HERE]
 
 
-HONEST = [agent for agent in load(TESTS / "honest" / "agents") if applies(agent)]
-ATTACKS = [agent for agent in load(TESTS / "attacks" / "agents") if applies(agent)]
+HONEST, ATTACKS = applying("honest"), applying("attacks")
 NETWORK = [agent for agent in ATTACKS if agent.enforced]
 (KNOWS,) = (agent for agent in HONEST if agent.name == "knows")
 
 
-def run_in_containers(agents, folder, podman, images, words=None):
-    options = ("--container", "--runner-image", images["runner"], "--parallelism", "4")
-    image = ("--set", f"sandbox.image={images['default']}")
+def run_in_containers(agents, folder, podman, images, words=None, *, image="default", more=()):
+    options = ("--container", "--runner-image", images["runner"], "--parallelism", "4", *more)
+    chosen = ("--set", f"sandbox.image={images[image]}")
     seed = uuid.uuid4().hex
     return run_locally(
-        agents, seed, folder, *options, *image, words=words or {}, environment=podman.environment
+        agents, seed, folder, *options, *chosen, words=words or {}, environment=podman.environment
     )
 
 
@@ -50,6 +48,22 @@ def test_attacks_gain_nothing_in_containers(tmp_path, podman, images, record_pro
     agents = with_controls([agent for agent in ATTACKS if not agent.enforced], KNOWS)
 
     ended = run_in_containers(agents, tmp_path, podman, images)
+
+    record_property(LINES, lines(agents, ended))
+    found = wrongs(agents, ended)
+    assert not found, "\n".join(f"{name}: {text}" for name, text in found.items())
+    assert podman.names() == []
+
+
+def test_agents_that_are_root_gain_no_more_and_work_as_root(
+    tmp_path, podman, images, record_property
+):
+    agents = [*with_controls(applying("attacks", "root"), KNOWS), *applying("honest", "root")]
+    words = {"TESTBED": images["testbed"]}
+
+    ended = run_in_containers(
+        agents, tmp_path, podman, images, words, image="testbed", more=("--allow-image-user",)
+    )
 
     record_property(LINES, lines(agents, ended))
     found = wrongs(agents, ended)

@@ -18,6 +18,9 @@ FAIL = "exit 3"
 WRITE = "echo made > /out/file"
 WRITE_READ_ONLY = "echo made > /in/file"
 ASK_VARIABLE = 'test "$WORD" = value'
+ASK_USER = 'test "$(id -u)" = 1 && touch /out/file'
+"""What the image says that it runs as."""
+
 HANG = "echo started > /line; while :; do sleep 1; done"
 MISSING = "/no/such/program"
 
@@ -48,6 +51,10 @@ async def _ask_variable(container, say):
     return ContainerEnd(0 if container.variables.get("WORD") == "value" else 1)
 
 
+async def _ask_user(container, say):
+    return ContainerEnd(0 if container.image_user else 1)
+
+
 async def _hang(container, say):
     _share(container, "/line").source.write_text("started")
     await asyncio.Event().wait()
@@ -59,6 +66,7 @@ PROGRAMS = {
     WRITE: _write,
     WRITE_READ_ONLY: _write_read_only,
     ASK_VARIABLE: _ask_variable,
+    ASK_USER: _ask_user,
     HANG: _hang,
 }
 
@@ -151,6 +159,16 @@ async def test_commas_colons_and_quotes_in_paths_are_taken_literally(engine, tmp
 async def test_variables_reach_the_program(engine, tmp_path, log):
     container = a_container(tmp_path, ASK_VARIABLE, variables={"WORD": "value"})
     assert await engine.run(container, log, SECONDS) == ContainerEnd(0)
+
+
+@pytest.mark.parametrize(
+    ("asked", "code"), [pytest.param(True, 0, id="asked"), pytest.param(False, 1, id="not-asked")]
+)
+async def test_it_runs_as_the_images_user_when_it_is_asked_to(engine, tmp_path, log, asked, code):
+    (tmp_path / "out").mkdir(mode=0o700)
+    share = Share(tmp_path / "out", "/out", writable=True)
+    container = a_container(tmp_path, ASK_USER, share, image_user=asked)
+    assert await engine.run(container, log, SECONDS) == ContainerEnd(code), log.read_text()
 
 
 @pytest.mark.parametrize(

@@ -181,7 +181,9 @@ def test_containers_without_an_engine_are_bad_input_with_a_remedy(tmp_path, monk
     )
 
 
-@pytest.mark.parametrize("option", [("--engine", "docker"), ("--runner-image", "a/b:1")])
+@pytest.mark.parametrize(
+    "option", [("--engine", "docker"), ("--runner-image", "a/b:1"), ("--allow-image-user",)]
+)
 def test_options_of_containers_mean_nothing_without_them(tmp_path, option):
     done = proctor("run", a_manifest(tmp_path), *option, cwd=tmp_path)
     assert (done.returncode, "for --container" in done.stderr) == (2, True)

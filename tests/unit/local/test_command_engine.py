@@ -1,7 +1,9 @@
 """What an engine's command is told; that podman obeys is in the contract and `tests/containers`."""
 
 import json
+import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,14 +13,16 @@ from proctor.local.command_engine import (
     CommandEngine,
     create_words,
     find_engine,
+    foreign_folders,
     require_limits,
+    require_own_root,
 )
 from proctor.local.engine import Container, EngineError, Share
 from proctor.local.environment import engine_environment
 from proctor.local.labels import FOLDER_LABEL, PLACE_LABEL, place_of, this_place
 
 
-def words(tmp_path, engine="podman", uid=1000, gid=100, **changes):
+def a_container(tmp_path, **changes):
     fields = {
         "name": "proctor-1",
         "image": "a/b:1",
@@ -29,7 +33,12 @@ def words(tmp_path, engine="podman", uid=1000, gid=100, **changes):
         "cpus": "0.5",
         "memory_bytes": 64 << 20,
     }
-    return create_words(Container(**{**fields, **changes}), engine, uid, gid)
+    return Container(**{**fields, **changes})
+
+
+def words(tmp_path, engine="podman", uid=1000, gid=100, roots_image=False, **changes):
+    container = a_container(tmp_path, **changes)
+    return create_words(container, engine, uid, gid, roots_image=roots_image)
 
 
 @pytest.mark.parametrize("engine", ["podman", "docker"])
@@ -67,6 +76,58 @@ def test_user_is_never_root_and_files_are_ours(tmp_path, engine, uid, user, keep
     told = words(tmp_path, engine, uid)
     assert f"--user={user}" in told
     assert ("--userns=keep-id" in told) == keeps_id
+
+
+@pytest.mark.parametrize(
+    ("uid", "group"), [pytest.param(0, 64_000, id="root"), pytest.param(1000, 0, id="without-root")]
+)
+def test_root_of_an_image_has_the_rights_of_a_pods_and_gains_no_others(tmp_path, uid, group):
+    told = words(tmp_path, uid=uid, image_user=True, roots_image=True)
+    added = {word.partition("=")[2] for word in told if word.startswith("--cap-add")}
+    assert added == {"CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID"}
+    assert {"--cap-drop=ALL", "--security-opt=no-new-privileges", f"--group-add={group}"} <= {*told}
+    assert not [word for word in told if word.startswith(("--user=", "--userns"))]
+
+
+def test_another_user_of_an_image_has_no_rights(tmp_path):
+    told = words(tmp_path, uid=0, image_user=True, roots_image=False)
+    assert not [word for word in told if word.startswith(("--cap-add", "--user"))]
+
+
+def test_only_podman_without_root_leaves_what_only_its_namespace_can_remove(tmp_path):
+    shares = (Share(tmp_path / "a", "/a"), Share(tmp_path / "b", "/b", writable=True))
+    container = a_container(tmp_path, shares=shares, image_user=True)
+    assert foreign_folders(container, "podman", 1000) == [str(tmp_path / "b")]
+    assert foreign_folders(container, "podman", 0) == []
+    assert foreign_folders(replace(container, image_user=False), "podman", 1000) == []
+
+
+def test_dockers_root_is_this_machines_and_so_only_for_root(tmp_path):
+    require_own_root("docker", 0)
+    require_own_root("podman", 1000)
+    with pytest.raises(EngineError, match="needs podman, or root"):
+        require_own_root("docker", 1000)
+
+
+TELLING_ENGINE = """#!/bin/sh
+echo "$@" >> "$0.log"
+case $1 in inspect) echo '{"StartedAt": "2026", "ExitCode": 0}' ;; esac
+"""
+
+
+def test_a_keeper_takes_back_what_a_container_left_once_it_is_removed(tmp_path):
+    engine = tmp_path / "engine"
+    engine.write_text(TELLING_ENGINE)
+    engine.chmod(0o755)
+    folders = json.dumps(["/a b", "/-c"])
+    keeper = [sys.executable, "-P", "-m", "proctor.local.container_keeper", "1", engine, "name"]
+    hand = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([*keeper, folders, "image"], cwd=tmp_path, **hand) as process:
+        said = process.stdout.read()
+
+    assert json.loads(said) == {"exit": 0, "oom": False}
+    told = (tmp_path / "engine.log").read_text().splitlines()
+    assert told[-2:] == ["rm --force --volumes name", "unshare chown -hRP 0:0 -- /a b /-c"]
 
 
 def test_values_of_variables_are_not_on_the_command_line(tmp_path):

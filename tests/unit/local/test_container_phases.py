@@ -1,11 +1,20 @@
 """An attempt in containers: what each of them is given, and what their ends come to."""
 
+import asyncio
 import base64
 import json
+from pathlib import Path
 
 import pytest
 
-from builders_local import CHECKED, FakeGateway, FakePhases, a_local_attempt
+from builders_local import (
+    CHECKED,
+    FakeGateway,
+    FakePhases,
+    a_local_attempt,
+    argument,
+    grading,
+)
 from fakes.engine import FakeEngine
 from proctor.api.outcome import FailureClass
 from proctor.api.termination import TrialVerdict
@@ -14,9 +23,11 @@ from proctor.local.attempt import Attempt, run_attempt
 from proctor.local.contained import Ground
 from proctor.local.container_phases import ContainerPhases
 from proctor.local.engine import ContainerEnd
+from proctor.local.phases import PhaseEnd
 
 IMAGE = "registry.example/task:1"
 COMMAND = {"type": "command", "options": {"command": "true"}}
+WORK = "trials/hello/default/0/work"
 NEEDLE = base64.b64encode(b"needle").decode()
 SANDBOX = {"image": IMAGE, "resources": {"cpu": "250m", "memory": "1.5Gi"}}
 
@@ -37,6 +48,7 @@ class Ending(FakeEngine):
 
     async def run(self, container, log, timeout_seconds):
         self.ran.append(container)
+        await asyncio.sleep(0)  # what runs beside it has started
         phase = container.command[3]
         self.read[phase] = {
             share.target: share.source.read_text()
@@ -228,6 +240,99 @@ async def test_ends_of_containers_are_blamed_as_in_a_pod(
 async def test_memory_that_a_child_lost_does_not_end_a_trial_that_goes_on(tmp_path):
     end = await play(tmp_path, Ending(agent=ContainerEnd(0, out_of_memory=True)))
     assert isinstance(end, TrialVerdict)
+
+
+IN_PLACE = {**SANDBOX, "checks": "InPlace"}
+HIDING = {**CHECKED, "reference": {"files": [{"path": "answer", "content": "needle"}]}}
+
+
+def handing_over(order):
+    """``loop`` that sets a workspace aside at once."""
+    kept = Path(argument(order, "--kept"))
+    (kept / "workspace").mkdir()
+    (kept / "workspace" / "set-aside").touch()
+    (kept / "handed-over").touch()
+    return PhaseEnd(0)
+
+
+async def play_in_place(folder, engine, loop=None):
+    """The phases that ran here; what ``grade`` found in the workspace is in ``.graded``."""
+    graded = []
+
+    def grade(order):
+        graded.extend(path.name for path in Path(argument(order, "--workspace")).iterdir())
+        return grading()(order)
+
+    behaviour = {"grade": grade, **({} if loop is None else {"loop": loop})}
+    here = FakePhases(behaviour, hanging=frozenset() if loop else frozenset({"loop"}))
+    attempt = confined_attempt(folder, sandbox=IN_PLACE, tasks=[HIDING])
+    end = await run_attempt(attempt, ContainerPhases(engine, here), FakeGateway())
+    assert isinstance(end, TrialVerdict)
+    return here, graded
+
+
+async def test_checks_in_place_have_no_container_and_loop_runs_here_beside_the_agent(tmp_path):
+    engine = Ending()
+    here, _ = await play_in_place(tmp_path, engine)
+    assert [one.command[3] for one in engine.ran] == ["agent"]
+    assert here.names == ["loop", "grade"]
+    command = container_of(engine, "agent").command
+    assert command[-6:] == (
+        *("--loop-socket", "/var/run/proctor/handover/loop.sock"),
+        *("--handshake", "/var/run/proctor/loop"),
+        *("--scratch", "/scratch"),
+    )
+    evidence = [argument(here.orders[1], f"--{one}-evidence") for one in ("agent", "checks")]
+    assert evidence == [str(tmp_path / WORK / "evidence/agent")] * 2
+
+
+async def test_what_loop_keeps_is_in_no_share_of_the_agents_container(tmp_path):
+    engine = Ending()
+    here, _ = await play_in_place(tmp_path, engine)
+    agent = container_of(engine, "agent")
+    orders = Path(argument(here.orders[0], "--orders"))
+    kept = Path(argument(here.orders[0], "--kept"))
+    for share in agent.shares:
+        assert not orders.is_relative_to(share.source)
+        assert not kept.is_relative_to(share.source)
+    assert NEEDLE not in json.dumps(engine.read["agent"])
+    more = {target: writable for target, writable in targets(agent).items() if "/loop" in target}
+    assert more == {"/var/run/proctor/loop": True}
+    assert not targets(agent)["/var/run/proctor/handover"]
+
+
+async def test_what_loop_set_aside_before_the_checks_is_graded(tmp_path):
+    _, graded = await play_in_place(tmp_path, Ending(), handing_over)
+    assert graded == ["set-aside"]
+
+
+async def test_without_a_hand_over_what_the_agent_left_is_graded(tmp_path):
+    class Leaving(Ending):
+        async def run(self, container, log, timeout_seconds):
+            (share,) = [one for one in container.shares if one.target == "/workspace"]
+            (share.source / "left").touch()
+            return await super().run(container, log, timeout_seconds)
+
+    _, graded = await play_in_place(tmp_path, Leaving())
+    assert graded == ["left"]
+
+
+async def test_an_agent_whose_checks_are_in_place_has_the_time_of_both(tmp_path):
+    class Timing(Ending):
+        async def run(self, container, log, timeout_seconds):
+            self.seconds = timeout_seconds
+            return await super().run(container, log, timeout_seconds)
+
+    engine = Timing()
+    limits = {"taskTimeoutSeconds": 100, "gradeTimeoutSeconds": 70}
+    await play(tmp_path, engine, sandbox=IN_PLACE, limits=limits)
+    assert engine.seconds == 100 + 70 + 60
+
+
+async def test_containers_of_the_images_user_say_so(tmp_path):
+    engine = Ending()
+    await play(tmp_path, engine, sandbox={**SANDBOX, "user": "Image"})
+    assert [one.image_user for one in engine.ran] == [True, True]
 
 
 async def test_kill_reaches_containers_and_what_runs_here(tmp_path):

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from builders_local import a_planned_run
+from proctor.api.container import SandboxUser
 from proctor.api.errors import SpecError
 from proctor.local.loading import examine, load_runs
 from proctor.local.notes import CONTAINERS, NO_SANDBOX, notes
@@ -85,8 +86,7 @@ def refused_in_containers(folder, more, text=IN_CONTAINERS):
             *("sandbox.egress.mode", "asks for AllowList"),
             id="allow-list",
         ),
-        pytest.param("user: Image", "sandbox.user", "never as root", id="user"),
-        pytest.param("checks: InPlace", "sandbox.checks", "end before the checks", id="in-place"),
+        pytest.param("user: Image", "sandbox.user", "nobody has allowed it", id="user"),
         pytest.param(
             'services: [{name: db, image: "postgres:16", port: 5432}]',
             *("sandbox.services", "there are none here"),
@@ -99,6 +99,25 @@ def test_what_containers_here_cannot_do_is_refused_with_its_place(tmp_path, more
     assert problem.field == f"spec.tasks[0].{field}"
     assert message in problem.message
     assert "cluster" in problem.remedy
+
+
+def test_the_images_user_needs_a_flag_that_the_refusal_names(tmp_path):
+    (problem,) = refused_in_containers(tmp_path, "user: Image")
+    assert "--allow-image-user" in problem.remedy
+
+    (run,) = load_runs([tmp_path / "run.yaml"], Flags(), contained=True, image_user=True).runs
+    (cell,) = run.plan.cells.values()
+    assert cell.user is SandboxUser.IMAGE
+    assert cell.orders.grade.context["user"] == "Image"
+    assert "maybe root: a/b:1" in notes([run])[1]
+
+
+def test_checks_in_place_run_in_containers_too(tmp_path):
+    file = tmp_path / "run.yaml"
+    file.write_text(IN_CONTAINERS.replace("MORE", "checks: InPlace"))
+    (run,) = load_runs([file], Flags(), contained=True).runs
+    (cell,) = run.plan.cells.values()
+    assert cell.orders.grade.context["isolation"] == "InPlace"
 
 
 def test_a_task_without_an_image_has_no_container(tmp_path):

@@ -98,6 +98,38 @@ END
     assert report(folders)["setup_failed"] is None
 
 
+def test_a_socket_leads_to_loop_where_there_is_no_common_network(folders, tmp_path):
+    """The agent floods it from the background, up to its own end, and gets nothing."""
+    at = tmp_path / "loop.sock"
+    script = """
+        cat > flood.py <<'END'
+import os, socket
+print(flush=True)
+while True:
+    loop = socket.socket(socket.AF_UNIX)
+    loop.settimeout(0.1)
+    try:
+        loop.connect(os.environ["AT"])
+        loop.sendall(b"0" * 32 + b" " + b"0" * 64 + b"\n")
+        open("said", "ab").write(loop.recv(1000))
+    except OSError:
+        pass
+END
+        mkfifo started
+        setsid python3 flood.py > started &
+        read line < started
+    """
+    checks = checks_orders(some_commands('cat "$REFERENCE_DIR/expected.txt"'), reference=(HIDDEN,))
+    with folders.loop(checks, at=at) as loop:
+        ended = folders.agent(agent_orders(script, env={"AT": str(at)}), *loop)
+
+    assert ended.code == 0, ended.err
+    (result,) = report(folders)["results"]["0"]
+    assert result["exit_code"] == 0
+    said = folders.workspace / "said"
+    assert not said.exists() or said.read_bytes() == b""
+
+
 def test_loop_that_is_gone_means_that_nothing_is_checked_and_the_agent_gets_nothing(folders):
     checks = checks_orders(some_commands("true"))
     with folders.loop(checks) as loop:

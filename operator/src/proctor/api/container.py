@@ -56,6 +56,10 @@ class SandboxUser(StrEnum):
     IMAGE = "Image"
 
 
+ROOTS_CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID")
+"""What package managers need of an image's root; neither tracing, nor raw sockets, nor mounts."""
+
+
 ImageReference = Annotated[
     str, StringConstraints(pattern=r"^[^\s]+$", min_length=1, max_length=512)
 ]

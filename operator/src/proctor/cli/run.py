@@ -92,6 +92,11 @@ Examples:
     metavar="IMAGE",
     help="Image with Proctor's runner for containers.  [default: proctor/runner:VERSION]",
 )
+@click.option(
+    "--allow-image-user",
+    is_flag=True,
+    help="Let containers of sandbox.user: Image run as what their image says, root included.",
+)
 @click.option("--keep-workspaces", is_flag=True, help="Keep workspaces of trials that passed, too.")
 @click.option("--json", "as_json", is_flag=True, help="Print run.json instead of tables.")
 @click.option("-q", "--quiet", is_flag=True, help="Only the tables, or the JSON.")

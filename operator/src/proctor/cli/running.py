@@ -11,11 +11,12 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from proctor.api.container import SandboxUser
 from proctor.api.runfile import RunFile
 from proctor.cli.reporting import LineReporter, LiveReporter
 from proctor.gateway.traced import target_of
 from proctor.local.abandoned import remove_abandoned
-from proctor.local.command_engine import find_engine
+from proctor.local.command_engine import find_engine, require_own_root
 from proctor.local.container_phases import ContainerPhases
 from proctor.local.engine import Engine
 from proctor.local.environment import engine_environment, own_environment
@@ -65,6 +66,7 @@ class RunRequest:
     container: bool
     engine: str | None
     runner_image: str | None
+    allow_image_user: bool
     keep_workspaces: bool
     as_json: bool
     quiet: bool
@@ -138,8 +140,13 @@ def _containers(
     if not request.container:
         if request.engine is not None or request.runner_image is not None:
             raise click.UsageError("--engine and --runner-image are for --container: add it")
+        if request.allow_image_user:
+            raise click.UsageError("--allow-image-user is for --container: add it")
         return None, None
     engine = find_engine(request.engine, engine_environment(os.environ))
+    cells = (cell for run in runs for cell in run.plan.cells.values())
+    if any(cell.user is SandboxUser.IMAGE for cell in cells):
+        require_own_root(engine.name, os.geteuid())
     require_images(runs, engine)
     runner = lay_runner(engine, request.runner_image or RUNNER_IMAGE, runner_cache(os.environ))
     remove_abandoned(engine)
@@ -156,11 +163,12 @@ def _load(request: RunRequest) -> Sequence[PlannedRun]:
     for text in request.texts():
         if any("\ud800" <= character <= "\udfff" for character in text):
             raise click.UsageError(f"{text!r} on the command line is not UTF-8")
+    here = {"contained": request.container, "image_user": request.allow_image_user}
     if request.resume is not None and not request.paths:
-        return [resumed_run(request.resume, request.flags(), contained=request.container)]
+        return [resumed_run(request.resume, request.flags(), **here)]
     if not request.paths:
         raise click.UsageError("name at least one file or folder")
-    loaded = load_runs(request.paths, request.flags(), contained=request.container)
+    loaded = load_runs(request.paths, request.flags(), **here)
     for warning in loaded.warnings:
         click.echo(f"warning: {warning}", err=True)
     if request.resume is not None and len(loaded.runs) > 1:

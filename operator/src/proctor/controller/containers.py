@@ -35,6 +35,7 @@ from proctor.planning.reserved import (
     FETCHED,
     FILL_FOLDER,
     FROZEN,
+    HANDSHAKE,
     HOME,
     KEPT,
     ORDERS,
@@ -46,7 +47,6 @@ from proctor.planning.reserved import (
 )
 from proctor.planning.service_rules import LOOP_PORT
 
-HANDSHAKE = f"{PRIVATE}/loop"
 RECORD = "/record"
 VERDICT = "/dev/termination-log"
 

@@ -3,7 +3,6 @@
 from typing import Any
 
 from proctor.controller.containers import (
-    HANDSHAKE,
     Sandbox,
     container,
     mount,
@@ -11,7 +10,7 @@ from proctor.controller.containers import (
 )
 from proctor.controller.names import LOOP
 from proctor.controller.security import trusted_security
-from proctor.planning.reserved import FROZEN, KEPT, ORDERS, RUNNER_COMMAND
+from proctor.planning.reserved import FROZEN, HANDSHAKE, KEPT, ORDERS, RUNNER_COMMAND
 from proctor.planning.service_rules import LOOP_PORT
 
 

@@ -5,15 +5,12 @@ No rule rests on UIDs that differ between containers: what one must not see is n
 
 from typing import Any
 
-from proctor.api.container import SandboxUser
+from proctor.api.container import ROOTS_CAPABILITIES, SandboxUser
 from proctor.controller.settings import TrialSettings
 from proctor.planning.model import Cell
 
 _GROUP = 64000
 """Of the volumes, where the platform chooses users and the image's is wanted nevertheless."""
-
-_ROOTS_OWN = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID")
-"""What package managers need of root; neither tracing, nor raw sockets, nor mounts."""
 
 
 def pod_security(cell: Cell, settings: TrialSettings) -> dict[str, Any]:
@@ -45,7 +42,7 @@ def trusted_security(cell: Cell, settings: TrialSettings) -> dict[str, Any]:
 
 def task_security(cell: Cell) -> dict[str, Any]:
     """Of a container of somebody's image; its root is writable, as people expect of it."""
-    added = list(_ROOTS_OWN) if cell.user is SandboxUser.IMAGE else []
+    added = list(ROOTS_CAPABILITIES) if cell.user is SandboxUser.IMAGE else []
     return {**_closed(added), "readOnlyRootFilesystem": False}
 
 

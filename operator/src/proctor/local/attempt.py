@@ -23,6 +23,7 @@ from proctor.gateway.local_accounts import Keys
 from proctor.local.contained import (
     GATEWAY_SOCKET,
     GATEWAY_URL,
+    LOOP_SOCKET,
     Confined,
     Ground,
     Shares,
@@ -34,12 +35,13 @@ from proctor.local.contained import (
 )
 from proctor.local.engine import Share
 from proctor.local.files import remove_tree, write_atomically
-from proctor.local.freezing import freeze, freeze_in_place, guard, renew
+from proctor.local.freezing import freeze, freeze_handed_over, freeze_in_place, guard, renew
 from proctor.local.gateway_socket import gateway_socket
+from proctor.local.handover import beside, handover_folder
 from proctor.local.phases import PhaseEnd, PhaseOrder, Phases
 from proctor.local.places import TrialPlaces
 from proctor.planning.model import Cell
-from proctor.planning.reserved import FETCHED
+from proctor.planning.reserved import FETCHED, HANDSHAKE
 from proctor.runner.secret_values import KEY_NAME
 
 BACKSTOP_SECONDS = 60
@@ -93,6 +95,11 @@ class Attempt:
         return TrialId(self.ref.task, self.ref.variant, self.ref.repeat)
 
     @property
+    def handover(self) -> Path | None:
+        """Folder of the socket of ``loop``; None: hidden orders need none."""
+        return None if self.ground is None else self.ground.handover
+
+    @property
     def persisted(self) -> tuple[Path, ...]:
         """Folders besides workspace and HOME that pass from agent to checks."""
         if self.ground is None:
@@ -120,9 +127,10 @@ async def run_attempt(attempt: Attempt, phases: Phases, gateway: Gateway) -> Tri
     try:
         if attempt.ground is None:
             return await _run(attempt, phases, gateway)
-        async with gateway_socket(gateway.url) as socket:
-            ground = replace(attempt.ground, socket=socket)
-            return await _run(replace(attempt, ground=ground), phases, gateway)
+        with handover_folder(wanted=attempt.cell.checks_in_place) as handover:
+            async with gateway_socket(gateway.url) as socket:
+                ground = replace(attempt.ground, socket=socket, handover=handover)
+                return await _run(replace(attempt, ground=ground), phases, gateway)
     finally:
         with suppress(OSError):
             remove_tree(attempt.places.private)
@@ -136,7 +144,7 @@ async def _run(attempt: Attempt, phases: Phases, gateway: Gateway) -> TrialVerdi
             end = await phases.run(_fill_phase(attempt))
             if end.exit_code != 0:
                 return _fill_failure(end)
-        end = await phases.run(_agent_phase(attempt, gateway.url, keys))
+        end = await _run_agent(attempt, phases, _agent_phase(attempt, gateway.url, keys))
     except OSError as error:
         return Failure(FailureClass.INFRA, "LauncherError", f"{type(error).__name__}: {error}")
     if end.exit_code != 0:
@@ -147,14 +155,24 @@ async def _run(attempt: Attempt, phases: Phases, gateway: Gateway) -> TrialVerdi
         return _broken_places(error)
 
 
+async def _run_agent(attempt: Attempt, phases: Phases, order: PhaseOrder) -> PhaseEnd:
+    """With checks in place ``loop`` is beside it, and the checks are part of it."""
+    if attempt.handover is None:
+        return await phases.run(order)
+    async with beside(phases, _loop_phase(attempt, attempt.handover, order.timeout_seconds)):
+        return await phases.run(order)
+
+
 async def _judge(
     attempt: Attempt, phases: Phases, url: str, keys: Keys | None
 ) -> TrialVerdict | Failure:
-    if attempt.cell.checks_in_place:
+    if attempt.handover is not None:
+        freeze_handed_over(attempt.places, attempt.persisted)
+    elif attempt.cell.checks_in_place:
         await asyncio.to_thread(freeze_in_place, attempt.places)
     else:
         freeze(attempt.places, attempt.persisted)
-    if attempt.cell.orders.checks is not None:
+    if attempt.cell.orders.checks is not None and attempt.handover is None:
         end = await phases.run(_checks_phase(attempt))
         if end.exit_code != 0:
             return _phase_failure("checks", end)
@@ -198,10 +216,39 @@ def _agent_phase(attempt: Attempt, url: str, keys: Keys | None) -> PhaseOrder:
         *_fetched(attempt, at),
         *_gateway(places, url if confined is None else GATEWAY_URL, key, at),
         *(("--gateway-socket", GATEWAY_SOCKET) if confined is not None and key else ()),
+        *_way_to_loop(attempt, at),
     ]
     _renew_temporary(attempt)
-    phase = _phase(attempt, "agent", arguments, cell.task_timeout_seconds)
+    checks_seconds = 0 if attempt.handover is None else cell.grade_timeout_seconds
+    phase = _phase(attempt, "agent", arguments, cell.task_timeout_seconds + checks_seconds)
     return replace(phase, secrets=attempt.secrets, confined=confined)
+
+
+def _way_to_loop(attempt: Attempt, at: Sight) -> tuple[str, ...]:
+    if attempt.handover is None:
+        return ()
+    for folder in (attempt.places.handshake, attempt.places.scratch):
+        renew(folder)
+    return (
+        *("--loop-socket", f"{at(attempt.handover)}/{LOOP_SOCKET}"),
+        *("--handshake", HANDSHAKE),
+        *("--scratch", at(attempt.places.scratch)),
+    )
+
+
+def _loop_phase(attempt: Attempt, handover: Path, seconds: float) -> PhaseOrder:
+    """On this machine, as its user: it keeps what it sets aside where ``grade`` looks for it."""
+    places, checks = attempt.places, attempt.cell.orders.checks
+    assert checks is not None
+    arguments = [
+        *_orders(places, "checks", checks.to_json(), Sight()),
+        *("--workspace", str(places.workspace)),
+        *("--kept", str(places.frozen)),
+        *("--handshake", str(places.handshake)),
+        *("--socket", str(handover / LOOP_SOCKET)),
+    ]
+    phase = _phase(attempt, "loop", arguments, 0)
+    return replace(phase, secrets=attempt.secrets, timeout_seconds=seconds + BACKSTOP_SECONDS)
 
 
 def _repository(attempt: Attempt) -> tuple[Share, ...]:
@@ -254,7 +301,7 @@ def _renew_temporary(attempt: Attempt) -> None:
 
 def _grade_phase(attempt: Attempt, url: str, keys: Keys | None) -> PhaseOrder:
     places, cell, ref = attempt.places, attempt.cell, attempt.ref
-    checks = places.evidence("checks")
+    checks = places.evidence("checks" if attempt.handover is None else "agent")
     arguments = [
         *_orders(places, "grade", cell.orders.grade.to_json(), Sight()),
         *("--workspace", str(places.frozen / places.workspace.name)),

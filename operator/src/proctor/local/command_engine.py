@@ -9,6 +9,7 @@ import io
 import json
 import os
 import shutil
+import stat
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -16,6 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from proctor.api.container import ROOTS_CAPABILITIES
 from proctor.local.engine import Container, ContainerEnd, EngineError, Share
 from proctor.local.files import open_log
 from proctor.local.labels import FOLDER_LABEL, PLACE_LABEL, labels, this_place
@@ -74,6 +76,19 @@ def find_engine(wanted: str | None, environment: Mapping[str, str]) -> "CommandE
     engine = CommandEngine(found, environment)
     engine.require_working()
     return engine
+
+
+def require_own_root(engine: str, uid: int) -> None:
+    """See that root in a container is nobody whose files we cannot remove.
+
+    Raises:
+        EngineError: When it is this machine's, and we are not.
+    """
+    if engine == "docker" and uid != 0:
+        raise EngineError(
+            "sandbox.user: Image needs podman, or root: what docker's containers leave as root is "
+            "root's on this machine, and you could neither read nor remove it"
+        )
 
 
 def require_limits(engine: str, uid: int, cgroups: Path = _CGROUPS) -> None:
@@ -144,8 +159,9 @@ class CommandEngine:
 
     async def run(self, container: Container, log: Path, timeout_seconds: float) -> ContainerEnd:
         """Run a container to its end."""
+        give = _give_group if container.image_user else _give
         for share in container.shares:
-            _give(share)
+            give(share)
         process = await self._start(container, log)
         self._alive.add(process)
         try:
@@ -181,12 +197,15 @@ class CommandEngine:
             self._call("rm", "--force", "--volumes", name)
 
     async def _start(self, container: Container, log: Path) -> asyncio.subprocess.Process:
-        keeper = (*_KEEPER, str(self._grace_seconds), self._name, container.name)
+        uid, gid = os.geteuid(), os.getegid()
+        foreign = json.dumps(foreign_folders(container, self._name, uid))
+        keeper = (*_KEEPER, str(self._grace_seconds), self._name, container.name, foreign)
+        roots = container.image_user and await asyncio.to_thread(self._is_roots, container.image)
         with open_log(log) as output:
             return await asyncio.create_subprocess_exec(
                 *keeper,
                 *labels(container.owner, self._place),
-                *create_words(container, self._name, os.geteuid(), os.getegid()),
+                *create_words(container, self._name, uid, gid, roots_image=roots),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=output,
@@ -223,6 +242,11 @@ class CommandEngine:
             _hang_up(process)
             return await reading
 
+    def _is_roots(self, image: str) -> bool:
+        """Whether an image says that it runs as root; one that says nothing does."""
+        user = self._call("image", "inspect", "--format", "{{.Config.User}}", image).stdout
+        return user.strip().partition(":")[0] in ("", "0", "root")
+
     def _ask(self, *words: str) -> str:
         done = self._call(*words)
         if done.returncode != 0:
@@ -241,18 +265,25 @@ class CommandEngine:
         )
 
 
-def create_words(container: Container, engine: str, uid: int, gid: int) -> tuple[str, ...]:
-    """What follows ``create --name NAME``; ``uid`` and ``gid`` are this process's own."""
+def create_words(
+    container: Container, engine: str, uid: int, gid: int, *, roots_image: bool = False
+) -> tuple[str, ...]:
+    """What follows ``create --name NAME``; ``uid`` and ``gid`` are this process's own.
+
+    ``roots_image``: the image's user is root.
+    """
     dialect = _DIALECTS[engine]
-    user = f"{ROOTS_USER}:{ROOTS_USER}" if uid == 0 else f"{uid}:{gid}"
     program, *arguments = container.command
     return (
         "--pull=never",
         *dialect.always,
-        *(dialect.without_root if uid != 0 else ()),
-        f"--user={user}",
         "--network=none",
         "--cap-drop=ALL",
+        *(
+            _image_user(uid, roots_image=roots_image)
+            if container.image_user
+            else _own_user(dialect, uid, gid)
+        ),
         "--security-opt=no-new-privileges",
         f"--security-opt=seccomp={_SECCOMP}",
         # SELinux would keep the container from our folders and from the gateway's socket
@@ -274,6 +305,34 @@ def create_words(container: Container, engine: str, uid: int, gid: int) -> tuple
     )
 
 
+def _own_user(dialect: _Dialect, uid: int, gid: int) -> tuple[str, ...]:
+    """Who is root gives its containers a user of no rights; anybody else is that user."""
+    if uid == 0:
+        return (f"--user={ROOTS_USER}:{ROOTS_USER}",)
+    return (*dialect.without_root, f"--user={uid}:{gid}")
+
+
+def _image_user(uid: int, *, roots_image: bool) -> tuple[str, ...]:
+    """The image's own, in the group of the shares: without root ours is the container's group 0.
+
+    Capabilities for root alone: podman makes those of another user effective, and a pod does not.
+    """
+    rights = ROOTS_CAPABILITIES if roots_image else ()
+    group = ROOTS_USER if uid == 0 else 0
+    return (f"--group-add={group}", *(f"--cap-add={name}" for name in rights))
+
+
+def foreign_folders(container: Container, engine: str, uid: int) -> list[str]:
+    """Where a container may leave files of users that are not ours: those of podman without root.
+
+    Root owns, or can take, whatever its containers leave.
+    """
+    if engine != "podman" or uid == 0 or not container.image_user:
+        return []
+    shares = (share.source for share in container.shares if share.writable)
+    return [str(source) for source in shares]
+
+
 def _mount(share: Share) -> str:
     fields = ["type=bind", f"source={share.source}", f"target={share.target}"]
     line = io.StringIO()
@@ -287,6 +346,19 @@ def _give(share: Share) -> None:
     """Let the container's user use what is root's; what lies deeper is that user's already."""
     if os.geteuid() == 0 and (share.writable or not share.source.is_dir()):
         os.chown(share.source, ROOTS_USER, ROOTS_USER, follow_symlinks=False)
+
+
+def _give_group(share: Share) -> None:
+    """Let the image's user use it by its group, as in a pod: which user that is, nobody knows."""
+    if not share.writable and share.source.is_dir():
+        return
+    group = ROOTS_USER if os.geteuid() == 0 else os.getegid()
+    os.chown(share.source, -1, group, follow_symlinks=False)
+    mode = stat.S_IMODE(share.source.lstat().st_mode)
+    if share.source.is_dir():
+        share.source.chmod(mode | stat.S_ISGID | stat.S_IRWXG)
+    else:
+        share.source.chmod(mode | stat.S_IRGRP | stat.S_IWGRP)
 
 
 def _hang_up(process: asyncio.subprocess.Process) -> None:

@@ -1,13 +1,16 @@
 """What the containers of a trial see, and where: as in the pod of a cluster (pure).
 
-Hidden orders are a share of ``checks`` only; the agent's key and the gateway's socket are shares of
-``agent`` when it may ask models. ``grade`` has no container: it runs nothing that an agent left.
+Hidden orders are a share of ``checks`` only: with checks in place the agent's container has a way
+to ``loop``, which hands them over when the agent is gone. The agent's key and the gateway's socket
+are shares of ``agent`` when it may ask models. ``grade`` and ``loop`` have no container: they run
+nothing that an agent left.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from proctor.api.container import SandboxUser
 from proctor.api.quantity import amount
 from proctor.local.engine import Container, Share
 from proctor.local.places import TrialPlaces
@@ -16,6 +19,7 @@ from proctor.planning.reserved import (
     EVIDENCE,
     FILL_FOLDER,
     FROZEN,
+    HANDSHAKE,
     HOME,
     ORDERS,
     PRIVATE,
@@ -29,6 +33,10 @@ GATEWAY_URL = "http://127.0.0.1:61118"
 """Of the gateway in each container: a port of its own 127.0.0.1, which is all of its network."""
 
 GATEWAY_SOCKET = f"{PRIVATE}/gateway.sock"
+LOOP_SOCKET = "loop.sock"
+"""Of ``loop``, in the folder that it has for it."""
+
+_HANDOVER = f"{PRIVATE}/handover"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +48,13 @@ class Ground:
         folder: Of the run.
         socket: That leads to the gateway: each attempt's own, so that no agent can use up the way
             of another one; None: it is not open yet.
+        handover: Folder for the socket of ``loop``, each attempt's own; None: it has none.
     """
 
     runner: Path
     folder: Path
     socket: Path | None = None
+    handover: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +84,7 @@ class Confined:
             owner=self.ground.folder,
             cpus=f"{amount(resources.cpu):f}",
             memory_bytes=int(amount(resources.memory)),
+            image_user=self.cell.user is SandboxUser.IMAGE,
             variables=variables,
         )
 
@@ -119,6 +130,12 @@ def agent_shares(places: TrialPlaces, cell: Cell, ground: Ground) -> tuple[Share
         shares += [
             Share(places.key, f"{PRIVATE}/agent/token"),
             Share(ground.socket, GATEWAY_SOCKET),
+        ]
+    if ground.handover is not None:
+        shares += [
+            Share(places.handshake, HANDSHAKE, writable=True),
+            Share(ground.handover, _HANDOVER),
+            Share(places.scratch, SCRATCH, writable=True),
         ]
     return tuple(shares)
 

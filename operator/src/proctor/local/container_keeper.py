@@ -1,9 +1,11 @@
 """The parent of one container: it is removed when it ended, must end, or the launcher is gone.
 
-``python -P -m proctor.local.container_keeper GRACE_SECONDS ENGINE NAME ARGUMENT…``, the arguments
-of ``ENGINE create``. Standard input is the launcher's hand, as in ``keeper.py``: a byte asks the
-container to end, end of file (also when the launcher was killed) ends it at once. Standard output
-takes one JSON object, standard error whatever the container prints.
+``python -P -m proctor.local.container_keeper GRACE_SECONDS ENGINE NAME FOREIGN ARGUMENT…``, the
+arguments of ``ENGINE create``. ``FOREIGN`` is a JSON array of folders that become ours again in the
+end: in them podman without root leaves files of users that only its own namespace knows. Standard
+input is the launcher's hand, as in ``keeper.py``: a byte asks the container to end, end of file
+(also when the launcher was killed) ends it at once. Standard output takes one JSON object, standard
+error whatever the container prints.
 
 A container is no descendant of ours: its engine has to be asked. It is created before it is
 started, so that it has a name before anything can go wrong.
@@ -33,13 +35,14 @@ _NEVER = "0001-"
 
 def main(arguments: Sequence[str]) -> int:
     """Run one container; always 0, for how it ended is in the answer."""
-    grace, engine, name, *words = arguments
+    grace, engine, name, foreign, *words = arguments
     take_charge()
     wake = wake_on_signals()
     try:
         end = _run(_Named(engine, name, grace), words, wake)
     finally:
         _Named(engine, name, grace).remove()
+        _take_back(engine, json.loads(foreign))
         _reap()
     print(json.dumps(end), flush=True)
     return 0
@@ -127,6 +130,13 @@ def _watch(client: "subprocess.Popen[bytes]", container: _Named, wake: int) -> N
             stopping = container.stop()
     if stopping is not None:
         stopping.wait()
+
+
+def _take_back(engine: str, folders: Sequence[str]) -> None:
+    """Own what is in the folders; root of the engine's namespace is this user. Links stay links."""
+    if folders:
+        command = (engine, "unshare", "chown", "-hRP", "0:0", "--", *folders)
+        subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
 
 
 def _reap() -> None:

@@ -14,8 +14,13 @@ from proctor.planning.workspaces import local_problems as workspace_problems
 _CLOSED = (EgressMode.NONE, EgressMode.MODEL_ONLY)
 
 
-def machine_problems(source: RunSource, plan: RunPlan, *, contained: bool) -> Iterator[Problem]:
-    """Everything that cannot run here, in containers or without, with the path where it stands."""
+def machine_problems(
+    source: RunSource, plan: RunPlan, *, contained: bool, image_user: bool
+) -> Iterator[Problem]:
+    """Everything that cannot run here, in containers or without, with the path where it stands.
+
+    ``image_user``: the user allows that containers run as what their image says.
+    """
     for field, sandbox, workspace in _layers(source):
         if sandbox is not None:
             for problem in service_problems(sandbox.services, f"{field}.sandbox.services"):
@@ -25,11 +30,11 @@ def machine_problems(source: RunSource, plan: RunPlan, *, contained: bool) -> It
                 yield source.places.locate(problem)
     if contained:
         for cell in plan.cells.values():
-            for problem in _cell_problems(cell, _task_field(source, cell)):
+            for problem in _cell_problems(cell, _task_field(source, cell), image_user):
                 yield source.places.locate(problem)
 
 
-def _cell_problems(cell: Cell, field: str) -> Iterator[Problem]:
+def _cell_problems(cell: Cell, field: str, image_user: bool) -> Iterator[Problem]:
     where = f"task {cell.task!r}, variant {cell.variant!r}"
     if cell.image is None:
         yield Problem(
@@ -43,17 +48,11 @@ def _cell_problems(cell: Cell, field: str) -> Iterator[Problem]:
             f"{where} asks for {cell.egress.mode.value}, and containers here have no network",
             "use ModelOnly or None, put what is needed into the image, or use a cluster",
         )
-    if cell.user is SandboxUser.IMAGE:
+    if cell.user is SandboxUser.IMAGE and not image_user:
         yield Problem(
             f"{field}.sandbox.user",
-            f"{where} asks for the image's user, and containers here run as you, never as root",
-            "use NonRoot, or apply the run to a cluster",
-        )
-    if cell.checks_in_place:
-        yield Problem(
-            f"{field}.sandbox.checks",
-            f"{where} asks for checks InPlace, and containers here end before the checks",
-            "use Separate, or apply the run to a cluster",
+            f"{where} asks for the image's user, which may be root, and nobody has allowed it",
+            "allow it by --allow-image-user, use NonRoot, or apply the run to a cluster",
         )
 
 

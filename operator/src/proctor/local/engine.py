@@ -23,7 +23,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """One container: no network, no capabilities, no way to gain rights, never root.
+    """One container: no network, no way to gain rights; as a rule no capabilities, and never root.
 
     Args:
         name: Of no other container.
@@ -35,6 +35,8 @@ class Container:
         cpus: Limit, a decimal number.
         memory_bytes: Limit; there is no swap beyond it.
         variables: Of its environment, beside the image's; may be secrets.
+        image_user: It runs as what its image says, and as root with root's rights over files.
+            What it leaves in its shares is this user's to read and to remove when it has ended.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Container:
     cpus: str
     memory_bytes: int
     variables: Mapping[str, str] = field(default_factory=dict, repr=False)
+    image_user: bool = False
 
 
 @dataclass(frozen=True, slots=True)

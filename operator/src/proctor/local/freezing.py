@@ -7,6 +7,7 @@ from pathlib import Path
 from proctor.local.files import remove_tree
 from proctor.local.places import TrialPlaces
 from proctor.runner.copying import copy_tree
+from proctor.runner.kept import HANDED_OVER
 
 
 def freeze(places: TrialPlaces, persisted: Sequence[Path] = ()) -> None:
@@ -34,6 +35,14 @@ def freeze_in_place(places: TrialPlaces) -> None:
     copy_tree(places.workspace, places.frozen / places.workspace.name)
     for folder in (places.evidence("checks"), places.private):
         renew(folder)
+
+
+def freeze_handed_over(places: TrialPlaces, persisted: Sequence[Path] = ()) -> None:
+    """What ``loop`` set aside before it handed over stays; otherwise nothing was checked yet."""
+    if (places.frozen / HANDED_OVER).exists():
+        renew(places.private)
+    else:
+        freeze(places, persisted)
 
 
 def guard(places: TrialPlaces) -> None:

@@ -86,15 +86,21 @@ def examine_sources(
     )
 
 
-def load_runs(paths: Sequence[Path], flags: Flags, *, contained: bool = False) -> Loaded:
+def load_runs(
+    paths: Sequence[Path], flags: Flags, *, contained: bool = False, image_user: bool = False
+) -> Loaded:
     """Load everything, to run it on this machine, in containers or without.
+
+    ``image_user``: containers may run as what their image says.
 
     Raises:
         SpecError: With all problems, when there is any.
         UserError: When there is nothing to run.
     """
     loaded = examine(paths, flags)
-    here = [problem for run in loaded.runs for problem in _problems_here(run, contained)]
+    here = [
+        problem for run in loaded.runs for problem in _problems_here(run, contained, image_user)
+    ]
     if loaded.problems or here:
         raise SpecError((*loaded.problems, *here))
     if not loaded.runs:
@@ -126,7 +132,9 @@ def plan(source: RunSource, sources: Sources, flags: Flags) -> PlannedRun:
     return PlannedRun(source, made, script, _parallelism(source, flags), cassette)
 
 
-def resumed_run(folder: Path, flags: Flags, *, contained: bool = False) -> PlannedRun:
+def resumed_run(
+    folder: Path, flags: Flags, *, contained: bool = False, image_user: bool = False
+) -> PlannedRun:
     """Plan the run of a folder again, as it was asked for then.
 
     Raises:
@@ -137,14 +145,15 @@ def resumed_run(folder: Path, flags: Flags, *, contained: bool = False) -> Plann
     flagged = with_flags(source, flags)
     made = plan_run(flagged, builtin_registry(), is_priced)
     run = PlannedRun(flagged, made, script, _parallelism(flagged, flags), cassette, contained)
-    problems = _problems_here(run, contained)
+    problems = _problems_here(run, contained, image_user)
     if problems:
         raise SpecError(problems)
     return run
 
 
-def _problems_here(run: PlannedRun, contained: bool) -> list[Problem]:
-    return list(machine_problems(run.source, run.plan, contained=contained))
+def _problems_here(run: PlannedRun, contained: bool, image_user: bool) -> list[Problem]:
+    found = machine_problems(run.source, run.plan, contained=contained, image_user=image_user)
+    return list(found)
 
 
 def held_config_maps(source: RunSource, sources: Sources) -> dict[str, dict[str, bytes]]:

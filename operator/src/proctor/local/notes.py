@@ -31,7 +31,7 @@ def notes(runs: Sequence[PlannedRun]) -> tuple[str, ...]:
     """One line each, the most important first."""
     cells = [cell for run in runs for cell in run.plan.cells.values()]
     contained = any(run.contained for run in runs)
-    found = [CONTAINERS] if contained else [NO_SANDBOX, *_without_containers(cells)]
+    found = _of_containers(cells) if contained else [NO_SANDBOX, *_without_containers(cells)]
     if any(cell.pod != PodTemplate() for cell in cells):
         found.append("sandbox.podTemplate is not used here, only in a cluster: no volumes of it")
     if secrets := secret_variables(runs):
@@ -40,6 +40,13 @@ def notes(runs: Sequence[PlannedRun]) -> tuple[str, ...]:
         found.append("suspend is not used here: the run starts")
     found += [_recorded(run) for run in runs if run.models == "Record"]
     return tuple(found)
+
+
+def _of_containers(cells: Sequence[Cell]) -> list[str]:
+    images = sorted({cell.image or "" for cell in cells if cell.user is SandboxUser.IMAGE})
+    if not images:
+        return [CONTAINERS]
+    return [CONTAINERS, f"containers run as what their image says, maybe root: {', '.join(images)}"]
 
 
 def _without_containers(cells: Sequence[Cell]) -> list[str]:

@@ -17,6 +17,7 @@
           evidence/agent/ checks/
           persist-0/ …             in containers: what else passes from agent to checks
           tmp/                     in containers: /tmp of the phase that runs now
+          handshake/               in containers with checks in place: the one-time secret
           private/                 orders and keys of the phase that runs now
 """
 
@@ -119,6 +120,11 @@ class TrialPlaces:
     def temporary(self) -> Path:
         """``/tmp`` of the container that runs now."""
         return self.work / "tmp"
+
+    @property
+    def handshake(self) -> Path:
+        """Where ``loop`` leaves its one-time secret for the runner in the agent's container."""
+        return self.work / "handshake"
 
     @property
     def key(self) -> Path:

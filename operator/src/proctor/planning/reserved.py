@@ -39,6 +39,9 @@ KEPT = "/kept"
 PRIVATE = "/var/run/proctor"
 """Tokens, passes and sockets, each in the containers that need it."""
 
+HANDSHAKE = f"{PRIVATE}/loop"
+"""Where ``loop`` leaves its one-time secret for the runner in the agent's container."""
+
 RESERVED = (
     RUNNER, ORDERS, HIDDEN_SECRETS, WORKSPACE, HOME, FROZEN, EVIDENCE, SCRATCH, TEMPORARY,
     FILL_FOLDER, FETCHED, KEPT,

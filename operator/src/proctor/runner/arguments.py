@@ -101,7 +101,9 @@ def _add_loop(parser: argparse.ArgumentParser) -> None:
     _add_pass(parser)
     parser.add_argument("--kept", type=Path, required=True, metavar="DIR")
     parser.add_argument("--handshake", type=Path, required=True, metavar="DIR")
-    parser.add_argument("--port", type=int, required=True)
+    at = parser.add_mutually_exclusive_group(required=True)
+    at.add_argument("--port", dest="at", type=int, metavar="N")
+    at.add_argument("--socket", dest="at", type=Path, metavar="FILE", help="without a network")
 
 
 def _loop(parsed: argparse.Namespace) -> LoopPlaces:
@@ -110,7 +112,7 @@ def _loop(parsed: argparse.Namespace) -> LoopPlaces:
         workspace=parsed.workspace,
         kept=parsed.kept,
         handshake=parsed.handshake,
-        port=parsed.port,
+        at=parsed.at,
         pass_file=parsed.egress_pass_file,
     )
 
@@ -149,7 +151,15 @@ def _add_agent(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--persist", type=Path, action="append", default=[], metavar="DIR")
     parser.add_argument("--filled", action="store_true", help="the workspace was made by fill")
     parser.add_argument("--fetched", type=Path, metavar="DIR", help="to copy into the workspace")
-    parser.add_argument("--loop-port", type=int, help="checks run here, with what loop hands over")
+    loop = parser.add_mutually_exclusive_group()
+    loop.add_argument(
+        "--loop-port",
+        dest="loop",
+        type=int,
+        metavar="N",
+        help="checks run here, with what loop hands over",
+    )
+    loop.add_argument("--loop-socket", dest="loop", type=Path, metavar="FILE")
     parser.add_argument("--handshake", type=Path, metavar="DIR")
     parser.add_argument("--scratch", type=Path, metavar="DIR")
 
@@ -172,7 +182,7 @@ def _agent(parsed: argparse.Namespace) -> AgentPlaces:
 
 
 def _in_place(parsed: argparse.Namespace) -> InPlace | None:
-    given = (parsed.loop_port, parsed.handshake, parsed.scratch)
+    given = (parsed.loop, parsed.handshake, parsed.scratch)
     return None if None in given else InPlace(*given)
 
 

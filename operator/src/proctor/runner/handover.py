@@ -1,7 +1,8 @@
 """How ``loop`` hands hidden orders to the runner in ``agent``: once, and both prove who they are.
 
 All containers of a pod share its network, so anybody in it can connect to the port of ``loop``, or
-take it when ``loop`` is gone. Each side therefore shows that it knows a secret: ``loop`` makes it,
+take it when ``loop`` is gone; without a network, whoever is in the agent's container can connect to
+its socket. Each side therefore shows that it knows a secret: ``loop`` makes it,
 the runner reads and unlinks it before any code of the task or the agent runs. One request, one
 answer::
 
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.api.errors import PlatformError
+from proctor.runner.places import LoopAddress
 
 SECRET = "secret"
 HOST = "127.0.0.1"
@@ -53,7 +55,7 @@ def take_secret(handshake: Path) -> bytes:
     return secret
 
 
-def ask(port: int, secret: bytes, connect_seconds: float = CONNECT_SECONDS) -> dict[str, Any]:
+def ask(at: LoopAddress, secret: bytes, connect_seconds: float = CONNECT_SECONDS) -> dict[str, Any]:
     """What ``loop`` hands over, as a JSON object.
 
     Raises:
@@ -61,7 +63,7 @@ def ask(port: int, secret: bytes, connect_seconds: float = CONNECT_SECONDS) -> d
     """
     nonce = os.urandom(16).hex().encode()
     try:
-        with _connected(port, connect_seconds) as connection:
+        with _connected(at, connect_seconds) as connection:
             connection.settimeout(_ANSWER_SECONDS)
             connection.sendall(request(secret, nonce))
             header = _read(connection, _HEADER_BYTES)
@@ -98,16 +100,29 @@ def _proof(secret: bytes, purpose: bytes, data: bytes) -> bytes:
     return hmac.new(secret, purpose + b" " + data, hashlib.sha256).hexdigest().encode()
 
 
-def _connected(port: int, seconds: float) -> socket.socket:
+def _connected(at: LoopAddress, seconds: float) -> socket.socket:
     """A connection; what the agent left in the queue takes ``loop`` a while."""
     deadline = time.monotonic() + seconds
     while True:
         try:
-            return socket.create_connection((HOST, port), timeout=seconds)
+            return _connect(at, seconds)
         except OSError:
             if time.monotonic() > deadline:
                 raise
             time.sleep(_PAUSE_SECONDS)
+
+
+def _connect(at: LoopAddress, seconds: float) -> socket.socket:
+    if isinstance(at, int):
+        return socket.create_connection((HOST, at), timeout=seconds)
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        connection.settimeout(seconds)
+        connection.connect(str(at))
+    except OSError:
+        connection.close()
+        raise
+    return connection
 
 
 def _read(connection: socket.socket, count: int) -> bytes:

@@ -17,7 +17,7 @@ from proctor.runner.checking import carry_out
 from proctor.runner.command import Place
 from proctor.runner.handover import ask, take_secret
 from proctor.runner.leading import remove_links_into
-from proctor.runner.places import InPlace
+from proctor.runner.places import InPlace, LoopAddress
 from proctor.runner.printing import printable
 
 
@@ -25,7 +25,7 @@ from proctor.runner.printing import printable
 class Loop:
     """How to ask ``loop``; ``secret`` is nowhere but here."""
 
-    port: int
+    at: LoopAddress
     secret: bytes
     scratch: Path
 
@@ -37,7 +37,7 @@ def know_loop(places: InPlace) -> Loop:
         HandoverError: When ``loop`` has made none.
         OSError: When it cannot be taken.
     """
-    return Loop(places.port, take_secret(places.handshake), places.scratch)
+    return Loop(places.loop, take_secret(places.handshake), places.scratch)
 
 
 def check_in_place(
@@ -53,7 +53,7 @@ def check_in_place(
     """
     begin = time.monotonic()
     try:
-        orders = ChecksOrders.from_json(ask(loop.port, loop.secret))
+        orders = ChecksOrders.from_json(ask(loop.at, loop.secret))
     except (PlatformError, LookupError, TypeError, ValueError) as error:
         return ChecksReport({}, setup_failed=str(error))
     for folder in folders:

@@ -19,7 +19,7 @@ from proctor.runner.folders import wipe, write_new
 from proctor.runner.handover import HOST, REQUEST_BYTES, SECRET, answer, nonce_of
 from proctor.runner.hardening import hide
 from proctor.runner.kept import HANDED_OVER, WORKSPACE
-from proctor.runner.places import LoopPlaces, read_key, read_orders
+from proctor.runner.places import LoopAddress, LoopPlaces, read_key, read_orders
 from proctor.runner.printing import printable
 from proctor.runner.secret_values import phase_redactor
 from proctor.runner.stopping import exit_on_signals
@@ -37,7 +37,7 @@ def run_loop(places: LoopPlaces) -> None:
     hide()
     if _is_first_start(places.kept):
         body = json.dumps(read_orders(places.orders)).encode()
-        with socket.create_server((HOST, places.port), backlog=_QUEUE) as listener:
+        with _listen(places.at) as listener:
             secret = os.urandom(32).hex().encode()
             _publish(secret, places.handshake)
             _Server(places, listener, secret, body).serve()
@@ -45,6 +45,17 @@ def run_loop(places: LoopPlaces) -> None:
         print("started again: nothing is handed over any more", flush=True)
     while True:
         signal.pause()
+
+
+def _listen(at: LoopAddress) -> socket.socket:
+    """Whoever reaches a socket may connect to it: which user that is, says nothing."""
+    if isinstance(at, int):
+        return socket.create_server((HOST, at), backlog=_QUEUE)
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listener.bind(str(at))
+    at.chmod(0o666)
+    listener.listen(_QUEUE)
+    return listener
 
 
 def _is_first_start(kept: Path) -> bool:

@@ -3,7 +3,7 @@
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from proctor.api.errors import PlatformError
 from proctor.api.orders import ORDERS_VERSION, TrialRef
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 Address = tuple[str, int]
 """Host and port."""
+
+LoopAddress: TypeAlias = "int | Path"
+"""Of ``loop``: a port of this pod's 127.0.0.1, or a socket where there is no common network."""
 
 
 class NotStartedError(PlatformError):
@@ -104,12 +107,12 @@ class InPlace:
     """For ``agent`` when the checks run in its own container, once nothing of the agent is left.
 
     Args:
-        port: Of ``loop``, on this pod's 127.0.0.1.
+        loop: Where it is asked.
         handshake: Folder with the one-time secret.
         scratch: Folder for hidden files, unused until then.
     """
 
-    port: int
+    loop: LoopAddress
     handshake: Path
     scratch: Path
 
@@ -118,14 +121,14 @@ class InPlace:
 class LoopPlaces:
     """For ``loop``. ``kept``: its own folder; ``handshake``: shared with ``agent``.
 
-    ``pass_file`` as in ``GradePlaces``.
+    ``at``: where it is asked. ``pass_file`` as in ``GradePlaces``.
     """
 
     orders: Path
     workspace: Path
     kept: Path
     handshake: Path
-    port: int
+    at: LoopAddress
     pass_file: Path | None = None
 
 
