@@ -5,7 +5,6 @@ the phase before has ended with everything that it started.
 """
 
 import asyncio
-import errno
 import json
 from collections.abc import Mapping
 from contextlib import suppress
@@ -15,7 +14,6 @@ from typing import Any, Protocol
 
 from proctor.api.orders import TrialRef
 from proctor.api.outcome import FailureClass
-from proctor.api.report import NOT_STARTED_EXITS
 from proctor.api.termination import TerminationError, TrialVerdict
 from proctor.api.usage import Bill, RunSpending
 from proctor.engine.model import Failure, TrialId
@@ -34,6 +32,7 @@ from proctor.local.contained import (
     passed,
 )
 from proctor.local.engine import Share
+from proctor.local.failures import broken_places, failure, fill_failure, phase_failure
 from proctor.local.files import remove_tree, write_atomically
 from proctor.local.freezing import freeze, freeze_handed_over, freeze_in_place, guard, renew
 from proctor.local.gateway_socket import gateway_socket
@@ -48,11 +47,6 @@ BACKSTOP_SECONDS = 60
 """What a phase may take beyond its own limits before the launcher ends it."""
 
 _MAX_VERDICT_BYTES = 64 * 1024
-
-_MACHINE_ERRORS = frozenset(
-    {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM}
-)
-"""What this machine lacks, whoever runs on it."""
 
 
 class Gateway(Protocol):
@@ -143,16 +137,16 @@ async def _run(attempt: Attempt, phases: Phases, gateway: Gateway) -> TrialVerdi
         if attempt.ground is not None and attempt.cell.from_image:
             end = await phases.run(_fill_phase(attempt))
             if end.exit_code != 0:
-                return _fill_failure(end)
+                return fill_failure(end)
         end = await _run_agent(attempt, phases, _agent_phase(attempt, gateway.url, keys))
     except OSError as error:
         return Failure(FailureClass.INFRA, "LauncherError", f"{type(error).__name__}: {error}")
     if end.exit_code != 0:
-        return _phase_failure("agent", end)
+        return phase_failure("agent", end)
     try:
         return await _judge(attempt, phases, gateway.url, keys)
     except OSError as error:
-        return _broken_places(error)
+        return broken_places(error)
 
 
 async def _run_agent(attempt: Attempt, phases: Phases, order: PhaseOrder) -> PhaseEnd:
@@ -175,7 +169,7 @@ async def _judge(
     if attempt.cell.orders.checks is not None and attempt.handover is None:
         end = await phases.run(_checks_phase(attempt))
         if end.exit_code != 0:
-            return _phase_failure("checks", end)
+            return phase_failure("checks", end)
     guard(attempt.places)
     end = await phases.run(_grade_phase(attempt, url, keys))
     return _read_verdict(attempt, end)
@@ -349,7 +343,7 @@ def _verdict_file(places: TrialPlaces) -> Path:
 def _read_verdict(attempt: Attempt, end: PhaseEnd) -> TrialVerdict | Failure:
     """The verdict that grade wrote; no verdict is a grader error, never a score of 0."""
     if end.exit_code != 0:
-        return _failure(FailureClass.GRADER, "GradeFailed", end)
+        return failure(FailureClass.GRADER, "GradeFailed", end)
     try:
         with _verdict_file(attempt.places).open("rb") as file:
             verdict = TrialVerdict.from_message(file.read(_MAX_VERDICT_BYTES).decode())
@@ -358,45 +352,3 @@ def _read_verdict(attempt: Attempt, end: PhaseEnd) -> TrialVerdict | Failure:
     if (verdict.trial_uid, verdict.attempt) != (attempt.ref.uid, attempt.ref.attempt):
         return Failure(FailureClass.GRADER, "NoVerdict", "the verdict is of another attempt")
     return verdict
-
-
-def _phase_failure(phase: str, end: PhaseEnd) -> Failure:
-    """A phase that runs the agent's code did not do its work.
-
-    What is not shown to be ours is the agent's: whoever runs as the same user can kill the runner
-    and take away the evidence, and must gain nothing by it.
-    """
-    if not end.started:
-        return _failure(FailureClass.CONFIG, "RunnerCannotStart", end, started=phase == "checks")
-    if end.timed_out:
-        return _failure(FailureClass.TASK, "DeadlineExceeded", end, started=True)
-    if end.out_of_memory:
-        return _failure(FailureClass.TASK, "OOMKilled", end, started=True)
-    if end.exit_code in NOT_STARTED_EXITS:
-        return _failure(FailureClass.INFRA, f"{phase.capitalize()}NotStarted", end)
-    return _failure(FailureClass.TASK, f"{phase.capitalize()}Ended", end, started=True)
-
-
-def _fill_failure(end: PhaseEnd) -> Failure:
-    reason = "WorkspaceNotFilled" if end.started else "RunnerCannotStart"
-    return _failure(FailureClass.CONFIG, reason, end)
-
-
-def _broken_places(error: OSError) -> Failure:
-    """Our own folders broke after the agent: by it, unless the machine lacks something."""
-    message = f"{type(error).__name__}: {error}"
-    if error.errno in _MACHINE_ERRORS:
-        return Failure(FailureClass.INFRA, "LauncherError", message)
-    return Failure(FailureClass.TASK, "PlacesBroken", message, started=True)
-
-
-def _failure(
-    failure_class: FailureClass, reason: str, end: PhaseEnd, *, started: bool = False
-) -> Failure:
-    what = "ended by the launcher after its time limit" if end.timed_out else _exit(end.exit_code)
-    message = f"{what}: {end.last_line}" if end.last_line else what
-    return Failure(failure_class, reason, message, started)
-
-
-def _exit(code: int) -> str:
-    return f"ended by signal {code - 128}" if code > 128 else f"exit code {code}"
