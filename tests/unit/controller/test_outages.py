@@ -261,6 +261,20 @@ async def test_what_a_stopped_attempt_cost_is_asked_for_without_the_plan():
     assert [trial["status"]["modelCalls"] for trial in world.trials()] == [3, 3]
 
 
+async def test_a_run_that_is_refused_half_way_says_what_its_last_verdicts_showed():
+    world = await a_run(budget={"usd": 0.4})
+    done, _ = world.pods()
+    digest = world.run()["spec"]["tasksFrom"][0]["bundle"]["digest"]
+    broken = packed(a_spec(tasks=[a_task("a", criteria=[{"type": "guessed"}])]).tasks).parts
+    world.bundles.hold(NAMESPACE, digest, broken)
+    world.restart()
+    world.pass_pod(done)
+    await world.later(6)
+    assert world.condition("Complete") == ("True", "Rejected")
+    assert world.condition("Accepted") == ("False", "SpecInvalid")
+    assert world.condition("BudgetExceeded")[0] == "True"
+
+
 async def test_so_is_what_an_attempt_cost_that_a_refusal_cuts_short():
     world = await a_run(agent={"type": "mini", "model": "claude-haiku-4-5"})
     uids = [trial["metadata"]["uid"] for trial in world.trials()]

@@ -111,23 +111,30 @@ def test_dockers_root_is_this_machines_and_so_only_for_root(tmp_path):
 
 TELLING_ENGINE = """#!/bin/sh
 echo "$@" >> "$0.log"
-case $1 in inspect) echo '{"StartedAt": "2026", "ExitCode": 0}' ;; esac
+case $1 in inspect) echo '{"StartedAt": "2026", "ExitCode": EXIT}' ;; esac
 """
 
 
-def test_a_keeper_takes_back_what_a_container_left_once_it_is_removed(tmp_path):
+@pytest.mark.parametrize(
+    ("exit_code", "passes_on", "is_taken_back"),
+    [(0, False, True), (0, True, False), (1, True, True)],
+)
+def test_a_keeper_takes_back_what_a_container_left_unless_the_next_one_goes_on_with_it(
+    tmp_path, exit_code, passes_on, is_taken_back
+):
     engine = tmp_path / "engine"
-    engine.write_text(TELLING_ENGINE)
+    engine.write_text(TELLING_ENGINE.replace("EXIT", str(exit_code)))
     engine.chmod(0o755)
-    folders = json.dumps(["/a b", "/-c"])
+    foreign = json.dumps({"folders": ["/a b", "/-c"], "passesOn": passes_on})
     keeper = [sys.executable, "-P", "-m", "proctor.local.container_keeper", "1", engine, "name"]
     hand = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen([*keeper, folders, "image"], cwd=tmp_path, **hand) as process:
+    with subprocess.Popen([*keeper, foreign, "image"], cwd=tmp_path, **hand) as process:
         said = process.stdout.read()
 
-    assert json.loads(said) == {"exit": 0, "oom": False}
+    assert json.loads(said) == {"exit": exit_code, "oom": False}
     told = (tmp_path / "engine.log").read_text().splitlines()
-    assert told[-2:] == ["rm --force --volumes name", "unshare chown -hRP 0:0 -- /a b /-c"]
+    taking_back = ["unshare chown -hRP 0:0 -- /a b /-c"] if is_taken_back else []
+    assert told[told.index("rm --force --volumes name") + 1 :] == taking_back
 
 
 def test_values_of_variables_are_not_on_the_command_line(tmp_path):

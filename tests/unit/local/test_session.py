@@ -113,6 +113,29 @@ async def test_a_folder_that_cannot_be_used_is_told_before_the_first_run_starts(
     assert phases.orders == []
 
 
+async def test_a_folder_that_another_command_used_meanwhile_is_left_as_it_is(tmp_path):
+    def agent(order):
+        (tmp_path / "second" / "trials").mkdir()
+        return PhaseEnd(0)
+
+    runs = [a_planned_run(name="first"), a_planned_run(name="second")]
+    with pytest.raises(UserError, match="second is not empty"):
+        await a_session(tmp_path, FakePhases({"agent": agent})).run(runs, Interrupt())
+    assert sorted(path.name for path in (tmp_path / "second").iterdir()) == [LOCK, "trials"]
+
+
+@pytest.mark.parametrize(("user", "mode"), [("NonRoot", 0o755), ("Image", 0o700)])
+async def test_nobody_else_enters_a_folder_in_which_root_of_an_image_may_leave_programs(
+    tmp_path, user, mode
+):
+    out = tmp_path / "out"
+    out.mkdir()
+    out.chmod(0o755)
+    run = a_planned_run(sandbox={"user": user})
+    await a_session(out, FakePhases()).run([run], Interrupt())
+    assert out.stat().st_mode & 0o777 == mode
+
+
 async def test_runs_that_an_interruption_keeps_from_starting_leave_no_folder(tmp_path):
     interrupt = Interrupt()
 

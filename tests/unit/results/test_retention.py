@@ -160,6 +160,13 @@ async def test_a_bundle_that_is_pushed_again_while_retention_looks_stays(bench):
     assert await bench.left() == [folder.digest]
 
 
+async def test_a_bundle_that_becomes_whole_while_sweeping_looks_stays(bench):
+    folder = await bench.push("a", age=90 * DAY)
+    (listed,) = await bench.store.oldest(1)
+    assert not await bench.store.remove(listed, is_whole=False)
+    assert await bench.left() == [folder.digest]
+
+
 async def test_sweeping_removes_what_belongs_to_nothing_after_a_day(bench):
     record = a_record(uid="gone", x_txt=b"half")
     folder = StoredFolder(

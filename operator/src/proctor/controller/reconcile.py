@@ -14,10 +14,7 @@ from proctor.api.run_status import EvalRunStatus
 from proctor.controller.admitted import Admitted
 from proctor.controller.apply import Applier
 from proctor.controller.bundles import Bundles, read_bundles
-from proctor.controller.cluster import (
-    EVAL_RUNS,
-    Cluster,
-)
+from proctor.controller.cluster import EVAL_RUNS, Cluster
 from proctor.controller.config_maps import LOOK_AGAIN, AwaitedError, read_config_maps
 from proctor.controller.due import Due
 from proctor.controller.harvested import HarvestedRun
@@ -173,10 +170,7 @@ class Reconciler:
         """End it; what trials of one that an earlier version had accepted left is kept."""
         reached = await self._harvest(run, memory, refused=True) if started else run.status
         return rejected_status(
-            error.problems,
-            generation=run.generation,
-            now=self.now(),
-            previous=reached.model_copy(update={"conditions": run.status.conditions}),
+            error.problems, generation=run.generation, now=self.now(), previous=reached
         )
 
     async def _harvest(

@@ -198,7 +198,8 @@ class CommandEngine:
 
     async def _start(self, container: Container, log: Path) -> asyncio.subprocess.Process:
         uid, gid = os.geteuid(), os.getegid()
-        foreign = json.dumps(foreign_folders(container, self._name, uid))
+        folders = foreign_folders(container, self._name, uid)
+        foreign = json.dumps({"folders": folders, "passesOn": container.passes_on})
         keeper = (*_KEEPER, str(self._grace_seconds), self._name, container.name, foreign)
         roots = container.image_user and await asyncio.to_thread(self._is_roots, container.image)
         with open_log(log) as output:

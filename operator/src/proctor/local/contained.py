@@ -86,6 +86,7 @@ class Confined:
             memory_bytes=int(amount(resources.memory)),
             image_user=self.cell.user is SandboxUser.IMAGE,
             variables=variables,
+            passes_on=phase == "fill",
         )
 
 

@@ -1,8 +1,9 @@
 """The parent of one container: it is removed when it ended, must end, or the launcher is gone.
 
 ``python -P -m proctor.local.container_keeper GRACE_SECONDS ENGINE NAME FOREIGN ARGUMENT…``, the
-arguments of ``ENGINE create``. ``FOREIGN`` is a JSON array of folders that become ours again in the
-end: in them podman without root leaves files of users that only its own namespace knows. Standard
+arguments of ``ENGINE create``. ``FOREIGN`` is a JSON object: ``folders`` become ours again in the
+end, because in them podman without root leaves files of users that only its own namespace knows;
+with ``passesOn`` only when the container did not end well: the next one has the same user. Standard
 input is the launcher's hand, as in ``keeper.py``: a byte asks the container to end, end of file
 (also when the launcher was killed) ends it at once. Standard output takes one JSON object, standard
 error whatever the container prints.
@@ -37,12 +38,14 @@ def main(arguments: Sequence[str]) -> int:
     """Run one container; always 0, for how it ended is in the answer."""
     grace, engine, name, foreign, *words = arguments
     take_charge()
-    wake = wake_on_signals()
+    wake, end = wake_on_signals(), dict[str, Any]()
     try:
         end = _run(_Named(engine, name, grace), words, wake)
     finally:
         _Named(engine, name, grace).remove()
-        _take_back(engine, json.loads(foreign))
+        left = json.loads(foreign)
+        if not (left["passesOn"] and end.get("exit") == 0):
+            _take_back(engine, left["folders"])
         _reap()
     print(json.dumps(end), flush=True)
     return 0

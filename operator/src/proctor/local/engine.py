@@ -37,6 +37,7 @@ class Container:
         variables: Of its environment, beside the image's; may be secrets.
         image_user: It runs as what its image says, and as root with root's rights over files.
             What it leaves in its shares is this user's to read and to remove when it has ended.
+        passes_on: What it leaves stays as it is for the next container, if it ends well.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Container:
     memory_bytes: int
     variables: Mapping[str, str] = field(default_factory=dict, repr=False)
     image_user: bool = False
+    passes_on: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from proctor.local.repositories import (
     forget_repositories,
 )
 from proctor.local.source_file import write_source
-from proctor.local.start import locked, new_folder, resumed_folder
+from proctor.local.start import locked, new_folder, require_unstarted, resumed_folder
 
 OpenGateway = Callable[[PlannedRun, RunFolder], AbstractAsyncContextManager[Gateway]]
 
@@ -94,6 +94,8 @@ class Session:
 
     async def _run(self, run: PlannedRun, folder: RunFolder, interrupt: Interrupt) -> RunFile:
         with locked(folder):
+            if self.resume is None:
+                require_unstarted(folder.places.folder)
             write_source(folder.places, run)
             loop = RunLoop(run, folder, self.reporter, keep_workspaces=self.keep_workspaces)
             if self.resume is None:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
+from proctor.api.container import SandboxUser
 from proctor.api.errors import UserError
 from proctor.local.folder import RunFolder, read_run
 from proctor.local.loop import new_uid
@@ -40,11 +41,27 @@ def new_folder(run: PlannedRun, output: Path | None, *, several: bool, now: date
     except OSError as error:
         raise UserError(f"{path} cannot be the folder of a run: {error.strerror}") from None
     if used:
-        raise UserError(f"{path} is not empty; choose another --output, or --resume it")
+        raise _not_empty(path)
     return _folder(path, run, new_uid(), run.fingerprint())
 
 
+def require_unstarted(path: Path) -> None:
+    """See that nobody ran something in a folder between its choice and its lock.
+
+    Raises:
+        UserError: When somebody did.
+    """
+    if not _is_unstarted(path):
+        raise _not_empty(path)
+
+
+def _not_empty(path: Path) -> UserError:
+    return UserError(f"{path} is not empty; choose another --output, or --resume it")
+
+
 def _folder(path: Path, run: PlannedRun, uid: str, fingerprint: str) -> RunFolder:
+    if any(cell.user is SandboxUser.IMAGE for cell in run.plan.cells.values()):
+        path.chmod(0o700)  # root of a container may leave set-uid programs that are root's here
     return RunFolder(path.resolve(), run.name, run.suite, uid, fingerprint, models=run.models)
 
 

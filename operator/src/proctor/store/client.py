@@ -61,12 +61,20 @@ class ResultsClient:
     ) -> None:
         """Send a folder: its manifest, and those parts that the server lacks.
 
-        ``files`` holds every part's file by SHA-256.
+        Once more when the server forgot the manifest meanwhile. ``files`` holds every part's file
+        by SHA-256.
 
         Raises:
             ResultsError: It is not stored.
         """
-        path = f"{base}/{digest}"
+        try:
+            self._send_folder(f"{base}/{digest}", manifest, files)
+        except ResultsError as error:
+            if error.status != MANIFEST_FIRST:
+                raise
+            self._send_folder(f"{base}/{digest}", manifest, files)
+
+    def _send_folder(self, path: str, manifest: bytes, files: Mapping[str, Path]) -> None:
         for sha256 in self._offer(path, manifest):
             if sha256 not in files:
                 raise ResultsError(f"the server asks for {sha256}, which is no part", 400)

@@ -150,8 +150,9 @@ class Store:
         """
         key = FolderKey.of(folder)
         await self._put(key.note, (await self._known(key)).model_dump_json(by_alias=True).encode())
-        if not await self._index.finish(key, self._now()):
-            raise _not_offered(key)
+        async with self._changing:
+            if not await self._index.finish(key, self._now()):
+                raise _not_offered(key)
 
     async def renew(self, key: FolderKey) -> None:
         """Count a folder's age from now on: somebody has asked for it again."""
@@ -220,15 +221,16 @@ class Store:
         wanted, self._wanted_bytes = self._wanted_bytes, 0
         return wanted
 
-    async def remove(self, folder: StoredFolder) -> bool:
+    async def remove(self, folder: StoredFolder, *, is_whole: bool = True) -> bool:
         """Remove a folder, and the parts that no other one has.
 
-        False: it was renewed since it was listed, or is gone.
+        ``is_whole``: as it was listed. False: it was renewed or made whole since, or is gone.
         """
         key = FolderKey.of(folder)
         async with self._changing:
             found = await self._index.find(key)
-            if found is None or found[0].created_at != folder.created_at:
+            listed = (folder.created_at, is_whole)
+            if found is None or (found[0].created_at, found[1]) != listed:
                 return False
             await self._objects.delete(key.note)
             for sha256 in await self._index.remove(key):
@@ -253,7 +255,7 @@ class Store:
         """
         before = self._now() - ORPHANED_AFTER
         for folder in await self._index.unfinished(before):
-            await self.remove(folder)
+            await self.remove(folder, is_whole=False)
         count = 0
         old: dict[str, list[str]] = {}
         async for listed in self._objects.list("blobs/"):
